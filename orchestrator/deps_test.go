@@ -368,6 +368,9 @@ var arrows = map[string]map[string]string{
 		"orchestrator/durable":   "the journal is locked and its folder synced",
 		"orchestrator/failpoint": "tests kill it between two acts",
 	},
+	"orchestrator/option": {
+		"orchestrator/frontmatter": "a text that is refused has a place",
+	},
 	"orchestrator/config": {
 		"orchestrator/notify":      "settings say what a person is told",
 		"orchestrator/checkpoint":  "settings may say how a supervisor looks in",
@@ -375,6 +378,8 @@ var arrows = map[string]map[string]string{
 		"orchestrator/failure":     "what a setting names may be wrong, with a hint",
 		"orchestrator/frontmatter": "it knows where a text is no YAML, and what a misspelt word was meant to be",
 		"orchestrator/plainfile":   "so may the settings",
+		"orchestrator/health":      "the limits of the watch are settings",
+		"orchestrator/option":      "a setting is a field of a struct",
 	},
 	"orchestrator/durable": {
 		"orchestrator/failpoint": "tests kill it between two acts",

@@ -344,7 +344,7 @@ func (s stage) play(boards []string) []result.Result {
 	}
 	settings.Agent, settings.Agents = "claude", map[string]string{"manager": event.Walker}
 	if s.unwatched {
-		settings.Watch.Off = true
+		settings.Watch.Enabled = false
 	}
 	s.setup.Redactor, _ = redact.NewNamed(nil)
 	s.setup.OnDivergence, s.setup.OnOverlap, s.setup.OnTool = "accept", "wait", event.ToolCaveat

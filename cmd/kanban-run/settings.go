@@ -240,7 +240,7 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 func limits(s *config.Settings, dry bool) event.Limits {
 	l := s.Limits
 	if dry {
-		l.Busy, l.Limit = 0, 0
+		l.Patience = config.Patience{}
 	}
 	return event.Limits{
 		MaxRetries:     s.MaxRetries,
@@ -251,8 +251,8 @@ func limits(s *config.Settings, dry bool) event.Limits {
 		MaxTaskCost:    l.TaskCost,
 		MaxTaskMillis:  millis(l.TaskDuration),
 		MaxAttemptCost: l.AttemptCost,
-		BusyMillis:     millis(l.Busy),
-		LimitMillis:    millis(l.Limit),
+		BusyMillis:     millis(l.Patience.Busy),
+		LimitMillis:    millis(l.Patience.Limit),
 		Until:          l.Until,
 	}
 }

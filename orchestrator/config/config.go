@@ -11,6 +11,8 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/option"
 )
 
 // FileName is the settings file's name in the work directory.
@@ -26,41 +28,52 @@ const (
 
 // Settings are resolved settings. Workdir, Roles and Stub are "" or absolute. A relative path in
 // the settings file starts at the folder of that file. Any other relative path starts at the folder
-// where kanban-run was started.
+// where kanban-run was started. The tags of the fields, and their order, are those of [Table] and of
+// package option.
 type Settings struct {
-	Workdir, Roles, Stub string
-	OnDivergence         string // "accept" or "freeze"
-	OnOverlap            string // "wait" or "warn"
-	OnTool               event.OnTool
-	Decisions            string
-	AckTimeout           time.Duration
-	Reassign             []event.Substitutes
-	Notify               Notify
-	Git                  Git
+	Workdir string `name:"workdir" from:"flags" flag:"DIR" short:"C" path:"yes" shown:"chosen by the board" help:"run in DIR: agents work there and paths start there"`
+	Roles   string `name:"roles" flag:"DIR" path:"yes" help:"look for role files in DIR before .kanban-run/roles"`
 
 	// The agents of the roles; see Choose. Role names are in lower case. Commands are not yet split
 	// into words.
-	Agent  string
+	Agent  string `name:"agent" flag:"[ROLE=]ADAPTER" repeated:"yes" shown:"claude" help:"adapter of every role that has none of its own, or of ROLE"`
 	Agents map[string]string
-	Exec   string
+	Exec   string `name:"exec" flag:"[ROLE=]COMMAND" repeated:"yes" help:"program that works for every role that has none of its own, or for ROLE: JSON on stdin, JSON on stdout; beside --agent [ROLE=]acp the program speaks ACP"`
 	Execs  map[string]string
 	// The folders at which relative paths of commands start: ExecDir for Exec, and ExecDirs[role]
 	// for Execs[role].
 	ExecDir  string
 	ExecDirs map[string]string
 
-	Timeout, Grace time.Duration // a zero Timeout means no limit
-	MaxRetries     int           // number of attempts after the first
-	Limits         Limits
-	Jobs           int // number of boards that run side by side, at least 1
-	Strict         bool
-	KeepGoing      *bool // nil means true for boards on which a task declares needs
-	KeepOutput     bool
-	MaxOutput      int64 // in bytes; 0 means no limit
-	Redact         []Hidden
-	Env            Env
-	Watch          Watch
-	Checkpoints    *event.Supervision // supervision of boards without their own; nil means none
+	Stub       string        `name:"stub" flag:"FILE" path:"yes" help:"what stub agents do instead of answering well"`
+	Timeout    time.Duration `name:"timeout" flag:"DURATION" default:"1h" help:"stop an agent's attempt after DURATION; 0: never"`
+	Grace      time.Duration `name:"grace" default:"5s" help:"time between asking an agent to stop and killing it"`
+	MaxRetries int           `name:"max_retries" flag:"N" default:"3" help:"start an agent up to N times again when its reply is invalid"`
+	Limits     Limits
+	Watch      Watch
+
+	// Supervision of boards without their own; nil means none. Its keys have a meaning only together.
+	Checkpoints *event.Supervision
+	_           struct{} `name:"checkpoints.role" from:"file" shown:"Supervisor" help:"role that looks in on a board between its tasks"`
+	_           struct{} `name:"checkpoints.requirement" from:"file" shown:"the first task" help:"what a board is for: a text, or a file that says it"`
+	_           struct{} `name:"checkpoints.every" from:"file" shown:"none" help:"a checkpoint after every so many finished tasks, and after the last"`
+	_           struct{} `name:"checkpoints.on_block" from:"file" shown:"person" help:"person, revise, override or abort: what becomes of a run that the supervisor stops"`
+
+	Notify       Notify
+	Jobs         int           `name:"jobs" flag:"N" short:"j" least:"1" default:"1" help:"run up to N boards side by side"`
+	KeepGoing    *bool         `name:"keep_going" flag:"" short:"k" shown:"none" help:"set a task aside that fails, and go on with the next; without it where tasks declare needs" opposite:"no-keep-going: stop at the first task that fails, also where tasks declare needs"` // nil means true for boards on which a task declares needs
+	Strict       bool          `name:"strict" flag:"" default:"true" help:"exit with 3 when a board ends with tasks undone" opposite:"lenient: exit with 0 when a board ends with tasks undone"`
+	KeepOutput   bool          `name:"keep_output" flag:"" default:"false" help:"keep the full output of every attempt, not only of failed ones"`
+	MaxOutput    int64         `name:"max_output" unit:"bytes" default:"1GiB" help:"stop an agent's attempt that prints more; 0: no limit"`
+	OnDivergence string        `name:"on_divergence" one:"accept freeze" default:"accept" help:"accept or freeze a board that something other than the Manager changed"`
+	AckTimeout   time.Duration `name:"ack_timeout" default:"1m" help:"a supervisor has so long to answer the request to shut down, and is asked again three times on a board that is over"`
+	Decisions    string        `name:"decisions" shown:"none" help:"file that operational escalations and notes are appended to; without it DECISIONS.md beside the board, if that is there"`
+	Git          Git
+	OnOverlap    string              `name:"on_overlap" one:"wait warn" default:"wait" help:"wait for, or only warn of, another board's step that works on the same files"`
+	OnTool       event.OnTool        `name:"on_tool_unavailable" one:"caveat retry skip stop" default:"caveat" help:"caveat, retry, skip or stop: what becomes of an agent whose tool is not there"`
+	Reassign     []event.Substitutes `name:"reassign" from:"file" shown:"none" help:"agents that take a role's work over, one after the other, when its own has come to nothing"`
+	Redact       []Hidden            `name:"redact" from:"file" shown:"none" help:"texts that no output may show; $NAME is the value of that variable"`
+	Env          option.Env
 
 	StartDir string // where kanban-run was started
 	FileDir  string // the settings file's folder; "" without such a file
@@ -72,59 +85,55 @@ type Settings struct {
 // Git holds the settings for the commits that keep the state of a board.
 type Git struct {
 	On     bool
-	Branch string   // "" means a name made from the board's name
-	Remote string   // name or address; noDefault keeps the commits in this clone
-	Signed bool     // a run goes on only from signed commits
-	Allow  []string // paths and object names of files in which apparent secrets are allowed
+	Branch string   `name:"checkpoint" flag:"git|BRANCH" default:"off" help:"git: keep the state of a board as commits, on the branch board/NAME or on BRANCH, so that it can go on in another clone"` // "" means a name made from the board's name
+	Remote string   `name:"checkpoint_remote" flag:"REMOTE" default:"origin" help:"name or address of the repository that gets that branch; none: it stays here"`
+	Signed bool     `name:"checkpoint_signed" default:"false" help:"go on only from a checkpoint whose signature git trusts"`
+	Allow  []string `name:"secrets_allow" from:"file" shown:"none" help:"files, by path or by git's name of their contents, that checkpoints may hold although they look like secrets"`
 }
 
-// Limits are the limits of a run. Zero means no limit, except in Busy and Limit. Costs are in
+// Limits are the limits of a run and of each of its tasks. Zero means no limit. Costs are in
 // millionths of a US dollar. Duration bounds the agents' working time and their waits for
 // providers. TaskDuration bounds only working time.
 type Limits struct {
-	Steps, TaskSteps            int // number of steps of the run, and of each task in it
-	Cost, TaskCost, AttemptCost int64
-	Duration, TaskDuration      time.Duration
-
-	TotalCost int64         // cost of all boards of one command
-	Until     time.Time     // time at which the run stops; zero means no limit
-	Busy      time.Duration // longest wait for a busy provider; 0 means no wait
-	Limit     time.Duration // longest wait for the end of a limit of the account; 0 means no wait
+	Steps        int           `name:"max_steps" flag:"N" default:"0" help:"stop after N steps; 0: no limit"`
+	Cost         int64         `name:"max_cost" flag:"USD" unit:"USD" default:"0" help:"stop once the agents have cost USD, as far as they tell; 0: no limit"`
+	TotalCost    int64         `name:"max_cost_total" flag:"USD" unit:"USD" default:"0" help:"stop once the agents of all boards of the command have cost USD; 0: no limit"`
+	Duration     time.Duration `name:"max_duration" flag:"DURATION" default:"0" help:"stop once agents have worked, and waited for providers, for DURATION; 0: no limit"`
+	TaskSteps    int           `name:"max_task_steps" flag:"N" default:"0" help:"stop before step N+1 of the same task; 0: no limit"`
+	TaskCost     int64         `name:"max_task_cost" flag:"USD" unit:"USD" default:"0" help:"stop once a task has cost USD; 0: no limit"`
+	TaskDuration time.Duration `name:"max_task_duration" flag:"DURATION" default:"0" help:"stop once agents have worked on a task for DURATION; 0: no limit"`
+	AttemptCost  int64         `name:"max_attempt_cost" flag:"USD" unit:"USD" default:"0" help:"have an agent end its attempt at USD, if its adapter can; 0: no limit"`
+	Patience     Patience      `name:"patience" flag:"DURATION" shown:"none" help:"wait so long for a provider that is busy or whose limit is reached; 0: exit with 75 at once"`
+	Until        time.Time     `name:"until" from:"flags" flag:"TIME" shown:"none" help:"stop at TIME, such as 07:00 or 2026-01-31T07:00:00Z"`
 }
 
-// Watch holds the limits of the watch over running agents: seed 000, "配置参数". Zero means no limit.
+// Patience has the longest waits until a provider serves calls again. 0 means no wait.
+type Patience struct {
+	Busy  time.Duration `name:"patience.busy" default:"1h" help:"wait so long for a provider that is busy or cannot be reached; with CI set 2m"`
+	Limit time.Duration `name:"patience.limit" default:"6h" help:"wait so long for the end of a limit of the account; with CI set 0"`
+}
+
+// Watch holds the settings of the watch over running agents: seed 000, "配置参数".
 type Watch struct {
-	Off                                     bool
-	Profile                                 string // "patient", or "strict" as in seed 000
-	Frequency                               time.Duration
-	IdleWarning, IdleTimeout                time.Duration
-	ProgressStale                           time.Duration
-	ModelWarning, DeafTimeout, ModelTimeout time.Duration
-	MCPDefault, MCPMax, MCPEnd              time.Duration
-	FirstSign, LeftOver, Ceiling            time.Duration
-	Grace, Answer, Consent, Graceful, Kill  time.Duration
-	Errors, MaxRestarts                     int
-	Coordinator                             string // "policy" or "person"
-	// Judge is the role that answers the reboot test. If it is "", the evidence answers the test.
-	Judge string
-	// Stages has three rising times. If it is empty, the stages are off. If it is nil, they depend
-	// on the kind of role.
-	Stages       []time.Duration
-	SilentAgents string // "warn" or "act"
-	// Resume is "session" or "fresh": how work that was cut short goes on.
-	Resume string
+	Enabled bool   `name:"watch.enabled" default:"true" help:"look at running agents, and restart those that hang; watch: off in the file is false"`
+	Profile string `name:"watch.profile" one:"patient strict" default:"patient" help:"patient, or strict: an agent that is silent for five minutes is ended"` // "strict" is as in seed 000
+	health.Policy
+	Fresh bool `name:"watch.resume" one:"session fresh" default:"session" help:"session: work that was cut short goes on in its session, where the agent has one; fresh: it starts again"`
 }
+
+// Notify holds the ways to send messages to a person, and the topics of these messages.
+type Notify struct {
+	Command string        `name:"notify.command" shown:"none" help:"program that gets a message as JSON on its standard input when a person is needed"`
+	Webhook string        `name:"notify.webhook" shown:"none" help:"address that the message is posted to"` // may be a secret
+	On      []event.Topic `name:"notify.on" default:"needs_person stuck loop tool limit later" help:"what is told: needs_person stuck loop tool limit later complete"`
+}
+
+// IsSet reports whether messages are sent.
+func (n Notify) IsSet() bool { return n.Command != "" || n.Webhook != "" }
 
 // Hidden is a text that no output may show. Its name may be shown: "redact[2]", or "$NAME" for a
 // variable's value.
 type Hidden struct{ Name, Text string }
-
-// Env selects the variables that agents get beyond the harmless ones.
-type Env struct {
-	Pass []string          // names that pass although they look secret; * matches any letters
-	Set  map[string]string // values that agents get, also for variables that the runner lacks
-	Only []string          // the only variables that pass; nil means no restriction; never empty
-}
 
 // Origin is the source of one value: "default", "flag --timeout", "variable KANBAN_RUN_TIMEOUT" or
 // "FILE:LINE". Value leaves out the values of env.set and redact, because printed settings end up

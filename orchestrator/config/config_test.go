@@ -14,6 +14,8 @@ import (
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/option"
 	"kanban-run/orchestrator/testfile"
 )
 
@@ -43,18 +45,18 @@ func load(t *testing.T, input Input) (*Settings, []Origin) {
 }
 
 // patientWatch are the defaults of the watch.
-var patientWatch = Watch{Profile: "patient", Frequency: 30 * time.Second, IdleWarning: 2 * time.Minute,
+var patientWatch = Watch{Enabled: true, Profile: "patient", Policy: health.Policy{Frequency: 30 * time.Second, IdleWarning: 2 * time.Minute,
 	IdleTimeout:   5 * time.Minute,
 	ProgressStale: 2 * time.Minute, ModelWarning: 10 * time.Minute, DeafTimeout: 17 * time.Minute, ModelTimeout: 20 * time.Minute, MCPDefault: 30 * time.Second,
 	MCPMax: time.Minute, MCPEnd: 10 * time.Minute, FirstSign: 3 * time.Minute, LeftOver: 30 * time.Second, Ceiling: 30 * time.Minute,
-	Grace: 7 * time.Minute, Answer: 2 * time.Minute, Graceful: 30 * time.Second, Consent: 10 * time.Minute, Coordinator: "policy", Errors: 3, MaxRestarts: 2, SilentAgents: "warn", Resume: "session"}
+	Grace: 7 * time.Minute, Answer: 2 * time.Minute, Graceful: 30 * time.Second, Consent: 10 * time.Minute, Errors: 3, MaxRestarts: 2}}
 
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
 	want := &Settings{OnDivergence: "accept", OnOverlap: "wait", OnTool: "caveat", AckTimeout: time.Minute,
 		Notify: Notify{On: []event.Topic{"needs_person", "stuck", "loop", "tool", "limit", "later"}},
 		Git:    Git{Remote: "origin"}, Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1, Strict: true,
-		Limits:    Limits{Busy: time.Hour, Limit: 6 * time.Hour},
+		Limits:    Limits{Patience: Patience{time.Hour, 6 * time.Hour}},
 		MaxOutput: 1 << 30, StartDir: "/start", Watch: patientWatch}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
@@ -147,16 +149,16 @@ env:
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
 		Timeout:  90 * time.Second, Jobs: 4, Strict: true, KeepGoing: new(bool), KeepOutput: true, MaxOutput: 64 << 20,
 		Limits: Limits{Steps: 7, Cost: 2_500_000, Duration: 90 * time.Minute, TaskSteps: 3, TaskCost: 250_000,
-			TaskDuration: 10 * time.Minute, AttemptCost: 1_000_000, TotalCost: 9_000_000, Busy: 5 * time.Minute, Limit: 12 * time.Hour},
+			TaskDuration: 10 * time.Minute, AttemptCost: 1_000_000, TotalCost: 9_000_000, Patience: Patience{5 * time.Minute, 12 * time.Hour}},
 		Redact: []Hidden{{"redact[0]", "internal.example"}, {"$DSN", "postgres://u:p@h"}},
-		Env: Env{Pass: []string{"NPM_TOKEN", "AWS_*"},
+		Env: option.Env{Pass: []string{"NPM_TOKEN", "AWS_*"},
 			Set:  map[string]string{"MODE": "fast", "LEVEL": "3", "EMPTY": ""},
 			Only: []string{"PATH"}},
-		Watch: Watch{Off: true, Profile: "strict", Frequency: 10 * time.Second, IdleWarning: time.Minute,
+		Watch: Watch{Profile: "strict", Fresh: true, Policy: health.Policy{Frequency: 10 * time.Second, IdleWarning: time.Minute,
 			IdleTimeout:   2 * time.Minute,
 			ProgressStale: 3 * time.Minute, ModelWarning: 4 * time.Minute, DeafTimeout: 5 * time.Minute, ModelTimeout: 6 * time.Minute, MCPDefault: 7 * time.Second,
 			MCPMax: 8 * time.Second, MCPEnd: 9 * time.Second, FirstSign: 10 * time.Minute, LeftOver: 11 * time.Second, Ceiling: 12 * time.Minute,
-			Grace: 13 * time.Minute, Answer: 14 * time.Second, Graceful: 15 * time.Second, Kill: 17 * time.Second, Consent: 16 * time.Minute, Coordinator: "person", Stages: []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute}, Errors: 4, MaxRestarts: 5, SilentAgents: "warn", Resume: "fresh"},
+			Grace: 13 * time.Minute, Answer: 14 * time.Second, Graceful: 15 * time.Second, Kill: 17 * time.Second, Consent: 16 * time.Minute, Person: true, Stages: health.Stages{time.Minute, 2 * time.Minute, 3 * time.Minute}, Errors: 4, MaxRestarts: 5}},
 		Checkpoints: &event.Supervision{Role: "Architect", Requirement: "docs/goal.md", Every: 3,
 			OnBlock: event.BlockRevise},
 		StartDir: input.StartDir, FileDir: dir,
@@ -645,7 +647,7 @@ func FuzzFile(f *testing.F) {
 func TestStrictWatch(t *testing.T) {
 	s, origins := load(t, in(t, "watch: {profile: strict, grace: 1m}\n", nil, nil))
 	want := patientWatch
-	want.Profile, want.ModelWarning, want.ModelTimeout, want.MCPEnd, want.Grace, want.Answer, want.SilentAgents = "strict", 2*time.Minute, 5*time.Minute, time.Minute, time.Minute, 30*time.Second, "act"
+	want.Profile, want.ModelWarning, want.ModelTimeout, want.MCPEnd, want.Grace, want.Answer, want.SilentAgents = "strict", 2*time.Minute, 5*time.Minute, time.Minute, time.Minute, 30*time.Second, true
 	if diff := cmp.Diff(want, s.Watch); diff != "" {
 		t.Errorf("Watch differs (-want +got):\n%s", diff)
 	}
@@ -659,8 +661,8 @@ func TestStrictWatch(t *testing.T) {
 		t.Errorf("Load = %v, want a warning above its timeout to be refused, with both places", err)
 	}
 	for text, off := range map[string]bool{"watch: off\n": true, "watch: false\n": true, "watch: on\n": false, "watch: {enabled: false}\n": true} {
-		if s, _ := load(t, in(t, text, nil, nil)); s.Watch.Off != off {
-			t.Errorf("%s: off = %t", text, s.Watch.Off)
+		if s, _ := load(t, in(t, text, nil, nil)); s.Watch.Enabled == off {
+			t.Errorf("%s: enabled = %t", text, s.Watch.Enabled)
 		}
 	}
 }
@@ -679,13 +681,13 @@ func TestOverrides(t *testing.T) {
 			func(w *Watch) { w.ModelTimeout = 25 * time.Minute }, ""},
 		{"a limit below a name", []Override{{"mcp_timeout.end", "5m", "r.md", 3}},
 			func(w *Watch) { w.MCPEnd = 5 * time.Minute }, ""},
-		{"off", []Override{{"", "off", "r.md", 3}}, func(w *Watch) { w.Off = true }, ""},
+		{"off", []Override{{"", "off", "r.md", 3}}, func(w *Watch) { w.Enabled = false }, ""},
 		{"strict, but for one", []Override{{"grace", "1m", "r.md", 3}, {"profile", "strict", "r.md", 4}},
 			func(w *Watch) {
-				w.Profile, w.ModelWarning, w.ModelTimeout, w.MCPEnd, w.Grace, w.Answer, w.SilentAgents = "strict", 2*time.Minute, 5*time.Minute, time.Minute, time.Minute, 30*time.Second, "act"
+				w.Profile, w.ModelWarning, w.ModelTimeout, w.MCPEnd, w.Grace, w.Answer, w.SilentAgents = "strict", 2*time.Minute, 5*time.Minute, time.Minute, time.Minute, 30*time.Second, true
 			}, ""},
 		{"stages", []Override{{"stages", "1s 2s 3s", "r.md", 3}},
-			func(w *Watch) { w.Stages = []time.Duration{time.Second, 2 * time.Second, 3 * time.Second} }, ""},
+			func(w *Watch) { w.Stages = health.Stages{time.Second, 2 * time.Second, 3 * time.Second} }, ""},
 		{"an unknown name", []Override{{"patience", "1m", "r.md", 3}}, nil, "r.md:3: watch.patience: no such setting"},
 		{"no duration", []Override{{"ceiling", "-3m", "r.md", 3}}, nil, `r.md:3: watch.ceiling: "-3m" is no duration`},
 		{"no switch", []Override{{"", "perhaps", "r.md", 3}}, nil, `r.md:3: watch: "perhaps" is neither off nor a mapping`},

@@ -13,6 +13,7 @@ import (
 
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/option"
 	"kanban-run/orchestrator/plainfile"
 )
 
@@ -46,32 +47,26 @@ func (r *resolver) fromFile() ([]given, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &settingsFile{doc: doc, dir: r.settings.FileDir, knownRole: r.in.KnownRole, places: r.settings.places}
+	f := &settingsFile{Reader: option.Reader{Doc: doc}, dir: r.settings.FileDir, knownRole: r.in.KnownRole, places: r.settings.places}
 	f.read(doc.Root)
-	return f.values, f.err
+	return f.values, f.Err
 }
 
-// settingsFile collects the values of one file and keeps the first error.
+// settingsFile collects the values of one file.
 type settingsFile struct {
-	doc       *frontmatter.Document
+	option.Reader
 	dir       string
 	knownRole func(string) bool
 	places    map[string]given // parts of values that can be wrong by themselves
 	values    []given
-	err       error
-}
-
-func (f *settingsFile) fail(n *yaml.Node, fix, format string, args ...any) {
-	if f.err == nil {
-		f.err = f.doc.Problem(n, fmt.Sprintf(format, args...), fix)
-	}
 }
 
 func (f *settingsFile) read(root *yaml.Node) {
-	settings := Table()
-	for i := 0; i+1 < len(root.Content) && f.err == nil; i += 2 {
-		key, value := root.Content[i], root.Content[i+1]
-		at := slices.IndexFunc(settings, func(s Setting) bool { return s.Name == key.Value && s.InFile })
+	for key, value := range option.Fields(root) {
+		if f.Err != nil {
+			return
+		}
+		setting, known := find(key.Value)
 		switch {
 		case value.Tag == "!!null" && slices.Contains(fileKeys(), key.Value):
 			// `timeout:` without a value means the default, as if the line were missing.
@@ -79,22 +74,20 @@ func (f *settingsFile) read(root *yaml.Node) {
 			f.env(value)
 		case key.Value == "watch":
 			f.watch(value)
-		case key.Value == "patience" && value.Kind == yaml.MappingNode:
-			f.group("patience", value)
+		case key.Value == "patience" && value.Kind == yaml.MappingNode, key.Value == "notify":
+			f.group(key.Value, value)
 		case key.Value == "checkpoints":
 			f.checkpoints(value)
 		case key.Value == "reassign":
 			f.reassign(value)
-		case key.Value == "notify":
-			f.notify(value)
 		case key.Value == "redact", key.Value == "secrets_allow":
 			f.readList(key.Value, value)
 		case key.Value == "workdir":
-			f.fail(key, "use -C DIR or KANBAN_RUN_WORKDIR", "this file lies in the work directory and cannot name it")
-		case at < 0 || strings.Contains(key.Value, "."):
+			f.Fail(key, "use -C DIR or KANBAN_RUN_WORKDIR", "this file lies in the work directory and cannot name it")
+		case !known || !setting.InFile || strings.Contains(key.Value, "."):
 			hint := frontmatter.Suggest(key.Value, fileKeys(), "the settings are ")
-			f.fail(key, hint, "unknown setting %q", key.Value)
-		case settings[at].Repeated && value.Kind == yaml.MappingNode:
+			f.Fail(key, hint, "unknown setting %q", key.Value)
+		case setting.Repeated && value.Kind == yaml.MappingNode:
 			f.byRole(key.Value, value)
 		default:
 			f.scalar(key.Value, "", value)
@@ -116,52 +109,52 @@ func fileKeys() []string {
 func known() string { return "the settings are " + strings.Join(fileKeys(), ", ") }
 
 func (f *settingsFile) add(n *yaml.Node, g given) {
-	g.file, g.line, g.column, g.dir = f.doc.File, n.Line, n.Column, f.dir
-	g.source = fmt.Sprintf("%s:%d", f.doc.File, n.Line)
+	g.file, g.line, g.column, g.dir = f.Doc.File, n.Line, n.Column, f.dir
+	g.source = fmt.Sprintf("%s:%d", f.Doc.File, n.Line)
 	f.values = append(f.values, g)
 }
 
 // mark notes the place of a part of a value, for [Settings.Fault].
 func (f *settingsFile) mark(name string, n *yaml.Node) {
-	f.places[name] = given{name: name, file: f.doc.File, line: n.Line, column: n.Column}
+	f.places[name] = given{name: name, file: f.Doc.File, line: n.Line, column: n.Column}
 }
 
 func (f *settingsFile) scalar(name, role string, value *yaml.Node) {
 	if value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
-		f.fail(value, fmt.Sprintf("write %s: VALUE", name), "%s must be one value", name)
+		f.Fail(value, fmt.Sprintf("write %s: VALUE", name), "%s must be one value", name)
 		return
 	}
 	f.add(value, given{name: name, role: role, value: strings.TrimSpace(value.Value)})
 }
 
 func (f *settingsFile) byRole(name string, value *yaml.Node) {
-	for i := 0; i+1 < len(value.Content); i += 2 {
-		key := value.Content[i]
+	for key, v := range option.Fields(value) {
 		role := roleKey(key.Value)
 		if role == everyRole {
 			role = ""
 		} else if f.knownRole != nil && !f.knownRole(role) {
-			f.fail(key, "name a role that kanban-run roles lists, or default for all of them", "%s: unknown role %q",
+			f.Fail(key, "name a role that kanban-run roles lists, or default for all of them", "%s: unknown role %q",
 				name, key.Value)
 		}
-		f.scalar(name, role, value.Content[i+1])
+		f.scalar(name, role, v)
 	}
 }
 
 func (f *settingsFile) env(value *yaml.Node) {
-	if value.Kind != yaml.MappingNode {
-		f.fail(value, "write env: {pass: [NAME], set: {NAME: value}}", "env must be a mapping")
-		return
-	}
-	for i := 0; i+1 < len(value.Content); i += 2 {
-		switch key, v := value.Content[i], value.Content[i+1]; key.Value {
-		case "pass", "only":
-			f.readVariables("env."+key.Value, v)
-		case "set":
-			f.assignments(v)
+	env := f.Env(value)
+	for key, v := range option.Fields(value) {
+		switch {
+		case v.Tag == "!!null":
+		case key.Value == "pass":
+			f.add(v, given{name: "env.pass", parsed: env.Pass, value: strings.Join(env.Pass, " ")})
+		case key.Value == "only":
+			f.add(v, given{name: "env.only", parsed: env.Only, value: strings.Join(env.Only, " ")})
 		default:
-			f.fail(key, frontmatter.Suggest(key.Value, []string{"pass", "set", "only"}, "env has the keys "),
-				"unknown key %q in env", key.Value)
+			var names []string
+			for name := range option.Fields(v) {
+				names = append(names, name.Value)
+			}
+			f.add(v, given{name: "env.set", parsed: env.Set, shown: strings.Join(names, " ")})
 		}
 	}
 }
@@ -190,7 +183,7 @@ func parseSwitch(text string) (enabled string, ok bool) {
 // group reads a mapping of settings whose names begin with the given name and a dot.
 func (f *settingsFile) group(name string, value *yaml.Node) {
 	if value.Kind != yaml.MappingNode {
-		f.fail(value, "write "+name+": {KEY: VALUE}; kanban-run config lists the keys", "%s must be a mapping", name)
+		f.Fail(value, "write "+name+": {KEY: VALUE}; kanban-run config lists the keys", "%s must be a mapping", name)
 		return
 	}
 	var keys []string
@@ -201,15 +194,17 @@ func (f *settingsFile) group(name string, value *yaml.Node) {
 		}
 	}
 	keys = slices.Compact(keys)
-	for i := 0; i+1 < len(value.Content); i += 2 {
-		key, v := value.Content[i], value.Content[i+1]
+	for key, v := range option.Fields(value) {
 		full := name + "." + key.Value
+		_, known := find(full)
 		switch {
 		case !slices.Contains(keys, key.Value):
 			hint := frontmatter.Suggest(key.Value, keys, name+" has the keys ")
-			f.fail(key, hint, "unknown key %q in %s", key.Value, name)
+			f.Fail(key, hint, "unknown key %q in %s", key.Value, name)
 		case v.Tag == "!!null":
-		case slices.ContainsFunc(Table(), func(s Setting) bool { return s.Name == full }):
+		case full == "notify.on" && v.Kind == yaml.SequenceNode:
+			f.add(v, given{name: full, value: strings.Join(f.List(v, full), " ")})
+		case known:
 			f.scalar(full, "", v)
 		default:
 			f.group(full, v)
@@ -217,69 +212,11 @@ func (f *settingsFile) group(name string, value *yaml.Node) {
 	}
 }
 
-// readList adds a list of texts and returns it. For any other value it notes an error and returns
-// nil.
-func (f *settingsFile) readList(name string, value *yaml.Node) []string {
-	if value.Kind != yaml.SequenceNode {
-		f.fail(value, "write a list: [ONE, TWO]", "%s must be a list", name)
-		return nil
+// readList adds a list of texts. For any other value it notes a fault.
+func (f *settingsFile) readList(name string, value *yaml.Node) {
+	items := f.List(value, name)
+	if at := slices.Index(items, ""); at >= 0 {
+		f.Fail(value.Content[at], "quote each entry", "%s must be a list of texts", name)
 	}
-	items := []string{}
-	for _, item := range value.Content {
-		if item.Kind != yaml.ScalarNode || item.Value == "" {
-			f.fail(item, "quote each entry", "%s must be a list of texts", name)
-			return nil
-		}
-		items = append(items, item.Value)
-	}
-	f.add(value, given{name: name, list: items, value: strings.Join(items, " ")})
-	return items
-}
-
-// readVariables reads a list of names. It refuses an empty env.only, which would either have no
-// effect or stop every agent.
-func (f *settingsFile) readVariables(name string, value *yaml.Node) {
-	if value.Tag == "!!null" {
-		return
-	}
-	items := f.readList(name, value)
-	if len(items) == 0 && name == "env.only" {
-		f.fail(value, "name what agents need, for example [PATH, HOME]; or remove the line", "env.only is empty")
-	}
-	for i, item := range items {
-		if !variablePattern().MatchString(item) {
-			f.fail(value.Content[i], "name the variable only, without $ or =; * stands for any letters",
-				"%s: %q is no variable name", name, item)
-		}
-	}
-}
-
-func (f *settingsFile) assignments(value *yaml.Node) {
-	if value.Tag == "!!null" {
-		return
-	}
-	if value.Kind != yaml.MappingNode {
-		f.fail(value, "write set: {NAME: value}", "env.set must map variable names to values")
-		return
-	}
-	set, names := map[string]string{}, []string{}
-	for i := 0; i+1 < len(value.Content); i += 2 {
-		key, v := value.Content[i], value.Content[i+1]
-		if !variableName().MatchString(key.Value) || v.Kind != yaml.ScalarNode {
-			f.fail(key, "write set: {NAME: value}", "env.set: %q must be a variable name with one text as its value",
-				key.Value)
-			return
-		}
-		if strings.ContainsRune(v.Value, 0) {
-			f.fail(v, "remove the character",
-				"env.set: the value of %s holds a NUL character, which no variable can", key.Value)
-			return
-		}
-		set[key.Value] = v.Value
-		if v.Tag == "!!null" {
-			set[key.Value] = ""
-		}
-		names = append(names, key.Value)
-	}
-	f.add(value, given{name: "env.set", set: set, shown: strings.Join(names, " ")})
+	f.add(value, given{name: name, parsed: items, value: strings.Join(items, " ")})
 }

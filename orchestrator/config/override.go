@@ -29,7 +29,7 @@ func (w Watch) With(overrides []Override) (Watch, error) {
 			}
 			g.name, g.value = "watch.enabled", on
 		}
-		if !slices.ContainsFunc(rows(), func(r row) bool { return r.Name == g.name }) {
+		if _, ok := find(g.name); !ok {
 			return w, g.errorAt("no such setting", "kanban-run config lists the settings of the watch")
 		}
 		all = append(all, g)
@@ -38,7 +38,7 @@ func (w Watch) With(overrides []Override) (Watch, error) {
 		}
 	}
 	for _, g := range all {
-		if err := r.setRow(g); err != nil {
+		if err := r.set(g); err != nil {
 			return w, err
 		}
 		r.recordOrigin(g)

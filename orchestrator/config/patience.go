@@ -4,32 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-)
 
-// patienceRows returns the settings for waiting until a provider serves calls again.
-func patienceRows() []row {
-	return []row{
-		{Setting{Name: "patience", Flag: "patience", Value: "DURATION", Variable: "KANBAN_RUN_PATIENCE", InFile: true, Default: noDefault,
-			Help: "wait so long for a provider that is busy or whose limit is reached; 0: exit with 75 at once"},
-			func(s *Settings, v, _ string) (err error) {
-				s.Limits.Busy, err = parseDuration(v)
-				s.Limits.Limit = s.Limits.Busy
-				return err
-			}},
-		{Setting{Name: "patience.busy", Variable: "KANBAN_RUN_PATIENCE_BUSY", InFile: true, Default: "1h",
-			Help: "wait so long for a provider that is busy or cannot be reached; with CI set 2m"},
-			func(s *Settings, v, _ string) (err error) { s.Limits.Busy, err = parseDuration(v); return err }},
-		{Setting{Name: "patience.limit", Variable: "KANBAN_RUN_PATIENCE_LIMIT", InFile: true, Default: "6h",
-			Help: "wait so long for the end of a limit of the account; with CI set 0"},
-			func(s *Settings, v, _ string) (err error) { s.Limits.Limit, err = parseDuration(v); return err }},
-		{Setting{Name: "until", Flag: "until", Value: "TIME", Variable: "KANBAN_RUN_UNTIL", Default: noDefault,
-			Help: "stop at TIME, such as 07:00 or 2026-01-31T07:00:00Z"},
-			func(s *Settings, v, _ string) (err error) {
-				s.Limits.Until, err = parseClock(v, time.Now())
-				return err
-			}},
-	}
-}
+	"kanban-run/orchestrator/option"
+)
 
 // finishPatience shortens the default waits "patience.busy" and "patience.limit" in a CI job,
 // because the minutes of such a job cost money. CI services set the variable CI. If one of the two
@@ -37,8 +14,8 @@ func patienceRows() []row {
 // to the wait.
 func (r *resolver) finishPatience() error {
 	if both := r.origins["patience"]; both.Source != "default" {
-		for name, is := range map[string]time.Duration{"patience.busy": r.settings.Limits.Busy, "patience.limit": r.settings.Limits.Limit} {
-			if said, err := parseDuration(r.origins[name].Value); err == nil && said != is {
+		for name, is := range map[string]time.Duration{"patience.busy": r.settings.Limits.Patience.Busy, "patience.limit": r.settings.Limits.Patience.Limit} {
+			if said, err := option.ParseDuration(r.origins[name].Value); err == nil && said != is {
 				r.origins[name] = Origin{name, both.Value, both.Source}
 			}
 		}
@@ -51,7 +28,7 @@ func (r *resolver) finishPatience() error {
 			continue
 		}
 		g.source = "variable CI"
-		if err := r.setRow(g); err != nil {
+		if err := r.set(g); err != nil {
 			return err
 		}
 		r.recordOrigin(g)
@@ -67,7 +44,7 @@ func parseClock(text string, now time.Time) (time.Time, error) {
 	}
 	clock, err := time.Parse("15:04", text)
 	if err != nil {
-		return time.Time{}, &valueError{fmt.Sprintf("%q is no time", text), "write 07:00, or a whole time such as 2026-01-31T07:00:00Z"}
+		return time.Time{}, &option.Error{Text: fmt.Sprintf("%q is no time", text), Fix: "write 07:00, or a whole time such as 2026-01-31T07:00:00Z"}
 	}
 	year, month, day := now.Local().Date()
 	at := time.Date(year, month, day, clock.Hour(), clock.Minute(), 0, 0, time.Local)

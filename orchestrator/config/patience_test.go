@@ -28,8 +28,8 @@ func TestPatience(t *testing.T) {
 				flags["patience"] = []string{tt.flag}
 			}
 			s, origins := load(t, in(t, tt.file, tt.environ, flags))
-			if s.Limits.Busy != tt.busy || s.Limits.Limit != tt.limit {
-				t.Errorf("patience = %v, %v, want %v, %v", s.Limits.Busy, s.Limits.Limit, tt.busy, tt.limit)
+			if s.Limits.Patience.Busy != tt.busy || s.Limits.Patience.Limit != tt.limit {
+				t.Errorf("patience = %v, %v, want %v, %v", s.Limits.Patience.Busy, s.Limits.Patience.Limit, tt.busy, tt.limit)
 			}
 			for _, o := range origins {
 				is := map[string]time.Duration{"patience.busy": tt.busy, "patience.limit": tt.limit}

@@ -6,28 +6,28 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/option"
 )
 
 // reassign reads the agents that take over a role's work, in their order. Each agent is an adapter
 // or another role.
 func (f *settingsFile) reassign(value *yaml.Node) {
 	if value.Kind != yaml.MappingNode {
-		f.fail(value, "write reassign: {Implementor: [codex]}", "reassign must be a map of roles to agents")
+		f.Fail(value, "write reassign: {Implementor: [codex]}", "reassign must be a map of roles to agents")
 		return
 	}
 	var all []event.Substitutes
 	var shown []string
-	for i := 0; i+1 < len(value.Content); i += 2 {
-		key, list := value.Content[i], value.Content[i+1]
+	for key, list := range option.Fields(value) {
 		if f.knownRole != nil && !f.knownRole(roleKey(key.Value)) {
-			f.fail(key, "name a role that kanban-run roles lists", "reassign: unknown role %q", key.Value)
+			f.Fail(key, "name a role that kanban-run roles lists", "reassign: unknown role %q", key.Value)
 			return
 		}
 		agents := f.agents("reassign."+roleKey(key.Value), list)
 		all = append(all, event.Substitutes{Role: roleKey(key.Value), Agents: agents})
 		shown = append(shown, key.Value+": "+strings.Join(agents, " "))
 	}
-	f.add(value, given{name: "reassign", value: strings.Join(shown, ", "), substitutes: all})
+	f.add(value, given{name: "reassign", value: strings.Join(shown, ", "), parsed: all})
 }
 
 // agents reads one agent or a list of agents, and marks the place of each with the name and a dot
@@ -39,7 +39,7 @@ func (f *settingsFile) agents(name string, list *yaml.Node) (names []string) {
 	}
 	for _, item := range items {
 		if item.Kind != yaml.ScalarNode || item.Value == "" {
-			f.fail(item, "name adapters or roles", "reassign must be a map of roles to agents")
+			f.Fail(item, "name adapters or roles", "reassign must be a map of roles to agents")
 			return nil
 		}
 		names = append(names, item.Value)

@@ -4,16 +4,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
+	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/notify"
+	"kanban-run/orchestrator/option"
 )
 
 // given is one value from one source.
@@ -21,15 +21,11 @@ type given struct {
 	name   string // name of the setting
 	role   string // role in lower case; "" means every role
 	value  string
-	list   []string          // value of redact, secrets_allow, env.pass or env.only
-	set    map[string]string // value of env.set
-	shown  string            // text for the Origin; if it is "", the Origin shows the value
+	parsed any    // value of the field, for a setting that is no text; nil for a text
+	shown  string // text for the Origin; if it is "", the Origin shows the value
 	source string
 	strong bool // the source is a flag or a variable
 	dir    string
-
-	checkpoints *event.Supervision // the supervision that the value is a part of
-	substitutes []event.Substitutes
 
 	file         string // the settings file; "" for other sources
 	line, column int
@@ -52,17 +48,15 @@ type resolver struct {
 	origins  map[string]Origin
 }
 
-// noDefault is the default of a setting that is unset by default.
-const noDefault = "none"
-
 func (r *resolver) setDefaults() error {
-	for _, row := range rows() {
-		r.origins[row.Name] = Origin{row.Name, row.Default, "default"}
-		if row.set == nil || row.Name == "workdir" || row.Default == "" || row.Default == noDefault {
+	for _, of := range Table() {
+		r.origins[of.Name] = Origin{of.Name, of.Default, "default"}
+		value, ok := of.tags.Lookup("default")
+		if !ok {
 			continue
 		}
-		if err := row.set(r.settings, row.Default, ""); err != nil {
-			return fmt.Errorf("default of %s: %w", row.Name, err)
+		if err := r.settings.set(of, value, ""); err != nil {
+			return fmt.Errorf("default of %s: %w", of.Name, err)
 		}
 	}
 	return nil
@@ -84,25 +78,18 @@ func (r *resolver) apply(values []given) error {
 }
 
 func (r *resolver) applyOne(g given, layer choices) error {
-	switch g.name {
-	case "agent", "exec":
+	switch supervision, isPart := g.parsed.(*event.Supervision); {
+	case g.name == "agent", g.name == "exec":
 		return r.chooseAgent(g, layer)
-	case "redact":
+	case g.name == "redact":
 		return r.applyRedact(g)
-	case "secrets_allow":
-		r.settings.Git.Allow = g.list
-	case "reassign":
-		r.settings.Reassign = g.substitutes
-	case "env.pass":
-		r.settings.Env.Pass = g.list
-	case "env.set":
-		r.settings.Env.Set = g.set
-	case "env.only":
-		r.settings.Env.Only = g.list
-	case "checkpoints.role", "checkpoints.requirement", "checkpoints.every", "checkpoints.on_block":
-		r.settings.Checkpoints = g.checkpoints
+	case isPart:
+		r.settings.Checkpoints = supervision
+	case g.parsed != nil:
+		of, _ := find(g.name)
+		r.settings.field(of).Set(reflect.ValueOf(g.parsed))
 	default:
-		if err := r.setRow(g); err != nil {
+		if err := r.set(g); err != nil {
 			return err
 		}
 	}
@@ -113,19 +100,17 @@ func (r *resolver) applyOne(g given, layer choices) error {
 	return nil
 }
 
-func (r *resolver) setRow(g given) error {
-	for _, row := range rows() {
-		if row.Name != g.name {
-			continue
-		}
-		err := row.set(r.settings, g.value, g.dir)
-		if bad, ok := errors.AsType[*valueError](err); ok {
-			return g.errorAt(bad.text, bad.fix)
-		}
-		r.settings.given[g.name] = g.strong
-		return err
+func (r *resolver) set(g given) error {
+	of, ok := find(g.name)
+	if !ok {
+		return g.errorAt("no such setting", known())
 	}
-	return g.errorAt("no such setting", known())
+	err := r.settings.set(of, g.value, g.dir)
+	if bad, ok := errors.AsType[*option.Error](err); ok {
+		return g.errorAt(bad.Text, bad.Fix)
+	}
+	r.settings.given[g.name] = g.strong
+	return err
 }
 
 func (r *resolver) chooseAgent(g given, layer choices) error {
@@ -155,13 +140,14 @@ func (r *resolver) chooseAgent(g given, layer choices) error {
 // that the settings file need not hold the secret itself. An unset variable hides nothing.
 func (r *resolver) applyRedact(g given) error {
 	var names []string
-	for i, text := range g.list {
+	list := g.parsed.([]string)
+	for i, text := range list {
 		name, isVariable := strings.CutPrefix(text, "$")
 		if !isVariable {
 			r.settings.Redact = append(r.settings.Redact, Hidden{fmt.Sprintf("redact[%d]", i), text})
 			continue
 		}
-		if !variableName().MatchString(name) {
+		if !option.VariableName().MatchString(name) {
 			return g.errorAt(fmt.Sprintf("%q is no variable name", name),
 				"write $NAME, or quote a text that does not begin with $")
 		}
@@ -170,7 +156,7 @@ func (r *resolver) applyRedact(g given) error {
 			r.settings.Redact = append(r.settings.Redact, Hidden{text, value})
 		}
 	}
-	if hidden := len(g.list) - len(names); hidden > 0 {
+	if hidden := len(list) - len(names); hidden > 0 {
 		names = append(names, fmt.Sprintf("(%d not shown)", hidden))
 	}
 	g.shown = strings.Join(names, " ")
@@ -206,7 +192,7 @@ func (r *resolver) listOrigins() []Origin {
 		r.origins[name] = Origin{name, g.value, g.source}
 	}
 	var all []Origin
-	for _, row := range rows() {
+	for _, row := range Table() {
 		all = append(all, r.origins[row.Name])
 		for _, name := range r.choices.roleNames() {
 			if o, ok := r.origins[row.Name+"."+name]; ok && row.Repeated {
@@ -225,7 +211,7 @@ var own = []string{"KANBAN_RUN_ROLE", "KANBAN_RUN_MARK", "KANBAN_RUN_ACTION", "K
 // misspelt limit of cost would have no effect.
 func checkVariables(environ []string) error {
 	var names []string
-	for _, row := range rows() {
+	for _, row := range Table() {
 		if row.Variable != "" {
 			names = append(names, row.Variable)
 		}
@@ -249,7 +235,7 @@ func (r *resolver) fromEnviron() ([]given, error) {
 		return nil, err
 	}
 	var values []given
-	for _, row := range rows() {
+	for _, row := range Table() {
 		value := ""
 		if row.Variable != "" {
 			value = r.lookupVariable(row.Variable)
@@ -257,7 +243,7 @@ func (r *resolver) fromEnviron() ([]given, error) {
 		if value == "" {
 			continue
 		}
-		more, err := r.parseTexts(row.Setting, strings.Split(value, "\n"), "variable "+row.Variable)
+		more, err := r.parseTexts(row, strings.Split(value, "\n"), "variable "+row.Variable)
 		if err != nil {
 			return nil, err
 		}
@@ -268,7 +254,7 @@ func (r *resolver) fromEnviron() ([]given, error) {
 
 func (r *resolver) fromFlags() ([]given, error) {
 	var values []given
-	for _, row := range rows() {
+	for _, row := range Table() {
 		if len(r.in.Flags[row.Name]) == 0 {
 			continue
 		}
@@ -276,7 +262,7 @@ func (r *resolver) fromFlags() ([]given, error) {
 		if row.Flag == "" {
 			source = "setting " + row.Name
 		}
-		more, err := r.parseTexts(row.Setting, r.in.Flags[row.Name], source)
+		more, err := r.parseTexts(row, r.in.Flags[row.Name], source)
 		if err != nil {
 			return nil, err
 		}
@@ -304,17 +290,6 @@ func (r *resolver) parseTexts(row Setting, texts []string, source string) ([]giv
 		values = append(values, g)
 	}
 	return values, nil
-}
-
-var (
-	variableName    = lazyPattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	variablePattern = lazyPattern(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
-)
-
-// lazyPattern compiles a pattern at its first use, because patterns with letters of all scripts
-// would take half of the time of a start.
-func lazyPattern(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 // cutRole cuts ROLE= off the value if the text before the first = is one word. That word must then

@@ -29,7 +29,7 @@ func (r *resolver) finishWatch() error {
 				continue
 			}
 			g.source = "watch.profile strict"
-			if err := r.setRow(g); err != nil {
+			if err := r.set(g); err != nil {
 				return err
 			}
 			r.recordOrigin(g)

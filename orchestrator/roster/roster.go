@@ -155,7 +155,7 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey, program program) (*Pl
 		return nil, err
 	}
 	p.Pretends = program.name == event.Walker || program.name == "stub"
-	p.Resumes = program.tool().Resumes && p.watch.Resume != "fresh"
+	p.Resumes = program.tool().Resumes && !p.watch.Fresh
 	p.Assignment = agent.Assignment{
 		Role: role.Name, Prompt: role.Prompt, Command: program.command, Args: program.args, Model: role.Model,
 		Tools: role.Tools, Denied: role.Denied, Dir: dir,
@@ -164,7 +164,7 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey, program program) (*Pl
 		Env: env, Timeout: r.duration("timeout", role.Timeout, r.Settings.Timeout), Grace: r.grace(role),
 	}
 	p.Assignment.Path = pathOf(program.tool(), p.Assignment)
-	if !p.watch.Off {
+	if p.watch.Enabled {
 		p.Assignment.MCPTimeout = p.watch.MCPEnd
 	}
 	p.Assignment.MCPText = agent.ReadMCP(p.Assignment.MCP)

@@ -58,36 +58,12 @@ func (p *Player) PolicyFor(d Duty, task string, values []frontmatter.Value) (hea
 }
 
 func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
-	if w.Off {
+	if !w.Enabled {
 		return health.Policy{}
 	}
-	return health.Policy{
-		Frequency:     w.Frequency,
-		IdleWarning:   w.IdleWarning,
-		IdleTimeout:   w.IdleTimeout,
-		ProgressStale: w.ProgressStale,
-		ModelWarning:  w.ModelWarning,
-		ModelTimeout:  w.ModelTimeout,
-		DeafTimeout:   w.DeafTimeout,
-		MCPDefault:    w.MCPDefault,
-		MCPMax:        w.MCPMax,
-		MCPEnd:        w.MCPEnd,
-		FirstSign:     w.FirstSign,
-		LeftOver:      w.LeftOver,
-		Ceiling:       w.Ceiling,
-		Grace:         w.Grace,
-		Answer:        w.Answer,
-		Errors:        w.Errors,
-		MaxRestarts:   w.MaxRestarts,
-		SilentAgents:  w.SilentAgents == "act",
-		Person:        w.Coordinator == "person",
-		Consent:       w.Consent,
-		Judge:         w.Judge,
-		Graceful:      w.Graceful,
-		Kill:          cmp.Or(w.Kill, 2*w.Graceful),
-		Stages:        stages(w, r, d),
-		ByClock:       d == Reviewing,
-	}
+	p := w.Policy
+	p.Kill, p.Stages, p.ByClock = cmp.Or(p.Kill, 2*p.Graceful), stages(p.Stages, r, d), d == Reviewing
+	return p
 }
 
 // stages returns the stages in the settings. If the settings have none, it returns the defaults for
@@ -95,9 +71,8 @@ func policy(w config.Watch, r roles.Role, d Duty) health.Policy {
 // Manager counts as a lead. An Architect counts as a reviewer in a ReviewPhase, and otherwise as a
 // lead. Source: seed 002, "Use role-aware staged actions
 // (defaults)".
-func stages(w config.Watch, r roles.Role, d Duty) (s health.Stages) {
-	if w.Stages != nil {
-		copy(s[:], w.Stages)
+func stages(s health.Stages, r roles.Role, d Duty) health.Stages {
+	if s != nil {
 		return s
 	}
 	kind := r.WatchAs

@@ -390,7 +390,7 @@ func watched(t *testing.T) *roster.Player {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := &config.Settings{Agent: "tool", Watch: config.Watch{Frequency: time.Minute, IdleWarning: 2 * time.Minute, IdleTimeout: 5 * time.Minute}}
+	settings := &config.Settings{Agent: "tool", Watch: config.Watch{Enabled: true, Policy: health.Policy{Frequency: time.Minute, IdleWarning: 2 * time.Minute, IdleTimeout: 5 * time.Minute}}}
 	p, err := (&roster.Roster{Settings: settings, Roles: set, Adapters: []agent.Adapter{tool{}}}).Player("Implementor", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
