@@ -261,6 +261,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact":         "it knows the secrets",
 		"orchestrator/review":         "a supervisor has a prompt",
 		"roles":                       "so do the role files",
+		"orchestrator/option":         "settings and roles have rules for variables",
 	},
 	"orchestrator/health": {
 		"orchestrator/agent": "it judges an agent by its events",
@@ -308,7 +309,7 @@ var arrows = map[string]map[string]string{
 	"orchestrator/review": {
 		"orchestrator/plainfile":   "SUPERVISOR.md is the user's",
 		"orchestrator/frontmatter": "SUPERVISOR.md may begin with one",
-		"roles":                    "it names a permission in their words",
+		"orchestrator/agent":       "it names a permission in their words",
 	},
 	"orchestrator/rundir": {
 		"orchestrator/git":       "a second lock is in the folder .git",
@@ -420,6 +421,8 @@ var arrows = map[string]map[string]string{
 	"roles": {
 		"orchestrator/frontmatter": "role files bear YAML frontmatter",
 		"orchestrator/plainfile":   "role files are the user's",
+		"orchestrator/agent":       "a role has the options of its agents",
+		"orchestrator/option":      "which are read by their tags",
 	},
 	"orchestrator/agent/acp":      adapter,
 	"orchestrator/agent/codex":    adapter,

@@ -2,51 +2,33 @@ package roles
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/option"
 )
-
-// knownKeys are the keys of a role file that kanban-run reads.
-var knownKeys = [...]string{"name", "description", "agent", "command", "args", "model", "tools", "timeout", "grace",
-	"env", "disallowedTools", "permission", "max_turns", "max_cost", "mcp_config", "review", "review_rounds",
-	"accepts", "watch"}
 
 // foreignKeys look like misspelt keys of a role file, but are correct keys in the agent files of
 // other tools.
 var foreignKeys = [...]string{"mode", "agents", "maxTurns"}
 
 var (
-	variableName    = lazyPattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	variablePattern = lazyPattern(`^[A-Za-z_*][A-Za-z0-9_*]*$`)
-	toolName        = lazyPattern(`^[A-Za-z][A-Za-z0-9_-]*(\([^()]*\))?$`)
-	amount          = lazyPattern(`^\$?([0-9]{1,7})(?:\.([0-9]{1,6}))?$`)
-	plainWords      = lazyPattern(`^[\pL\pN_./:=@%+,~ -]*$`)
+	toolName   = option.Pattern(`^[A-Za-z][A-Za-z0-9_-]*(\([^()]*\))?$`)
+	plainWords = option.Pattern(`^[\pL\pN_./:=@%+,~ -]*$`)
 )
 
-// lazyPattern returns a function that compiles a pattern at its first use. Otherwise the patterns
-// for letters of all scripts would take half of kanban-run's start time.
-func lazyPattern(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
-// fields reads the frontmatter of one role file. It keeps the first problem, so that parse need not
-// check each key for an error.
-type fields struct {
-	doc *frontmatter.Document
-	err error
-}
+// fields reads the frontmatter of one role file.
+type fields struct{ option.Reader }
 
 func parse(file string, source []byte) (Role, error) {
 	doc, err := readDocument(file, source)
@@ -58,33 +40,58 @@ func parse(file string, source []byte) (Role, error) {
 			Text: "a role file begins with frontmatter, and this one has none",
 			Fix:  "begin it with three lines: ---, name: NAME, ---"}
 	}
-	f := &fields{doc: doc}
+	f := &fields{option.Reader{Doc: doc}}
 	f.refuseMisspelt()
-	role := Role{
-		Name:        f.readName(file),
-		Description: f.readText("description"),
-		Agent:       strings.ToLower(f.readText("agent")),
-		Model:       f.readModel(),
-		Command:     f.readWords("command"),
-		Args:        f.readWords("args"),
-		Tools:       f.readTools("tools"),
-		Denied:      f.readTools("disallowedTools"),
-		Timeout:     f.readDuration("timeout"),
-		Grace:       f.readDuration("grace"),
-		Env:         f.readEnv(),
-		Permission:  f.readPermission(),
-		MaxTurns:    f.readTurns(),
-		MaxCost:     f.readDollars("max_cost"),
-		MCPConfig:   f.readText("mcp_config"),
-		Review:      f.readReview(),
-		Rounds:      f.readCount("review_rounds"),
-		Prompt:      f.readPrompt(source[doc.Body:]),
-		File:        file,
-		source:      source,
+	role := Role{Prompt: f.readPrompt(source[doc.Body:]), File: file, source: source}
+	for _, of := range options() {
+		f.readOption(&role, of)
 	}
-	f.readAccepts(&role)
-	f.readWatch(&role)
-	return role, f.err
+	role.Name, role.Agent = f.readName(file), strings.ToLower(role.Agent)
+	if role.Model == "inherit" { // of a sub-agent's caller; a role has none, so it gets the adapter's default
+		role.Model = ""
+	}
+	return role, f.Err
+}
+
+// options returns the fields of Role that a key of the file sets.
+func options() []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[Role]()),
+		func(f reflect.StructField) bool { return f.Tag.Get("name") == "" })
+}
+
+// readOption sets a field to the value of its key, if the file has the key.
+func (f *fields) readOption(r *Role, of reflect.StructField) {
+	name := of.Tag.Get("name")
+	value := f.lookUp(name)
+	if also := of.Tag.Get("also"); value == nil && also != "" {
+		name, value = also, f.lookUp(also)
+	}
+	if value == nil {
+		return
+	}
+	switch field := reflect.ValueOf(r).Elem().FieldByIndex(of.Index); to := field.Addr().Interface().(type) {
+	case *[]string:
+		if of.Tag.Get("as") == "tools" {
+			*to = f.readTools(value, name)
+		} else {
+			*to = f.words(value, name)
+		}
+	case *agent.Permission:
+		*to = f.readPermission(value, name)
+	case *option.Env:
+		*to = f.Env(value)
+	case *Review:
+		*to = f.readReview(value)
+	case *bool:
+		f.readAccepts(r, value)
+	case *[]frontmatter.Value:
+		f.readWatch(r, value)
+	default:
+		var refused *option.Error
+		if err := option.Set(field, of.Tag, f.readText(value, name)); errors.As(err, &refused) {
+			f.Fail(value, refused.Fix, "%s: %s", name, refused.Text)
+		}
+	}
 }
 
 // Header returns the parsed file of a role, and the name of the role as a set has it. The document is
@@ -96,8 +103,8 @@ func Header(file string, source []byte) (doc *frontmatter.Document, name string)
 	if err != nil || doc.Root == nil {
 		return nil, name
 	}
-	f := &fields{doc: doc}
-	if read := strings.TrimSpace(f.readName(file)); f.err == nil && read != "" {
+	f := &fields{option.Reader{Doc: doc}}
+	if read := strings.TrimSpace(f.readName(file)); f.Err == nil && read != "" {
 		name = read
 	}
 	return doc, name
@@ -124,7 +131,7 @@ func readDocument(file string, source []byte) (*frontmatter.Document, error) {
 	return second, nil
 }
 
-var description = lazyPattern(`(?m)^description:[ \t]+([^\s'"|>\[{&*!%@#].*?)[ \t]*\r?$`)
+var description = option.Pattern(`(?m)^description:[ \t]+([^\s'"|>\[{&*!%@#].*?)[ \t]*\r?$`)
 
 func quoteDescription(source []byte) ([]byte, bool) {
 	at := description().FindSubmatchIndex(source)
@@ -138,8 +145,8 @@ func quoteDescription(source []byte) ([]byte, bool) {
 // readPrompt returns the prompt. A NUL character in the prompt is a problem, because no command
 // line can hold a NUL character.
 func (f *fields) readPrompt(body []byte) string {
-	if bytes.IndexByte(body, 0) >= 0 && f.err == nil {
-		f.err = &frontmatter.Problem{File: f.doc.File, Text: "the prompt holds a NUL character",
+	if bytes.IndexByte(body, 0) >= 0 && f.Err == nil {
+		f.Err = &frontmatter.Problem{File: f.Doc.File, Text: "the prompt holds a NUL character",
 			Fix: "remove it: a prompt is text"}
 	}
 	return trimPrompt(body)
@@ -149,41 +156,32 @@ func trimPrompt(body []byte) string {
 	return strings.Trim(strings.ReplaceAll(string(body), "\r\n", "\n"), "\n")
 }
 
-func (f *fields) fail(n *yaml.Node, fix, format string, args ...any) {
-	if f.err == nil {
-		f.err = f.doc.Problem(n, fmt.Sprintf(format, args...), fix)
-	}
-}
-
 // lookUp returns the value of a key, or nil if the key is absent or null.
 func (f *fields) lookUp(name string) *yaml.Node {
-	_, value := f.doc.Field(name)
+	_, value := f.Doc.Field(name)
 	if value == nil || value.Tag == "!!null" {
 		return nil
 	}
 	return value
 }
 
-func (f *fields) readText(name string) string {
-	value := f.lookUp(name)
-	if value == nil {
-		return ""
-	}
+func (f *fields) readText(value *yaml.Node, name string) string {
 	if value.Kind != yaml.ScalarNode {
-		f.fail(value, fmt.Sprintf("write %s: TEXT", name), "%s must be text", name)
+		f.Fail(value, fmt.Sprintf("write %s: TEXT", name), "%s must be text", name)
 	}
 	return strings.TrimSpace(value.Value)
 }
 
 // readName returns the name of the role, by default the name of the file without its extension.
 func (f *fields) readName(file string) string {
-	if f.lookUp("name") == nil {
+	value := f.lookUp("name")
+	if value == nil {
 		base := filepath.Base(strings.TrimPrefix(file, embeddedPrefix))
 		return strings.TrimSuffix(base, filepath.Ext(base))
 	}
-	name := f.readText("name")
-	if f.err == nil && (len(name) > 64 || !isRoleName(name)) {
-		f.fail(f.lookUp("name"), "use letters, digits, - and _", "%q is no role name", name)
+	name := f.readText(value, "name")
+	if f.Err == nil && (len(name) > 64 || !isRoleName(name)) {
+		f.Fail(value, "use letters, digits, - and _", "%q is no role name", name)
 	}
 	return name
 }
@@ -201,75 +199,44 @@ func isRoleName(name string) bool {
 
 func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// readModel returns the model, or "" for the adapter's default. In a sub-agent's file, the word
-// inherit means the model of the caller. A role has no caller, so it gets the adapter's default.
-func (f *fields) readModel() string {
-	model := f.readText("model")
-	if model == "inherit" {
-		return ""
-	}
-	return model
-}
-
-// readWords returns the words of a list, or of one line of plain words. A line with quotes or other
+// words returns the words of a list, or of one line of plain words. A line with quotes or other
 // characters of a shell is a problem, because no shell expands the line.
-func (f *fields) readWords(name string) []string { return f.words(f.lookUp(name), name) }
-
 func (f *fields) words(value *yaml.Node, name string) []string {
-	if value == nil || value.Kind == yaml.SequenceNode {
-		return f.readList(value, name)
+	if value.Kind == yaml.SequenceNode {
+		return f.List(value, name)
 	}
 	if value.Kind != yaml.ScalarNode {
-		f.fail(value, fmt.Sprintf("write it as a list: %s: [WORD, WORD]", name), "%s must be text or a list", name)
+		f.Fail(value, fmt.Sprintf("write it as a list: %s: [WORD, WORD]", name), "%s must be text or a list", name)
 		return nil
 	}
 	line := strings.TrimSpace(value.Value)
 	if !plainWords().MatchString(line) {
-		f.fail(value, fmt.Sprintf("write it as a list: %s: [WORD, WORD]", name),
+		f.Fail(value, fmt.Sprintf("write it as a list: %s: [WORD, WORD]", name),
 			"%s has quotes or characters of the shell in it", name)
 	}
 	return strings.Fields(line)
 }
 
-// readList returns the texts of a list. It returns nil for a nil value, and an empty slice for an
-// empty list.
-func (f *fields) readList(value *yaml.Node, name string) []string {
-	if value == nil {
-		return nil
-	}
-	items := []string{}
-	for _, item := range value.Content {
-		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" || strings.ContainsRune(item.Value, 0) {
-			f.fail(item, "write each entry as one word or a quoted text", "%s must be a list of texts", name)
-			continue
-		}
-		items = append(items, item.Value)
-	}
-	return items
-}
-
 // readTools returns the tools of a list, or of a text with commas between tools. It returns nil if
-// the key is absent, or if the file has the line `tools: "*"`. A comma between parentheses, as in
-// Bash(git log:*, git show:*), belongs to the tool.
-func (f *fields) readTools(name string) []string {
-	value := f.lookUp(name)
-	if value == nil {
-		return nil
-	}
-	entries := f.readList(value, name)
-	if value.Kind != yaml.SequenceNode {
-		entries = []string{f.readText(name)}
+// the file has the line `tools: "*"`. A comma between parentheses, as in Bash(git log:*, git
+// show:*), belongs to the tool.
+func (f *fields) readTools(value *yaml.Node, name string) []string {
+	var entries []string
+	if value.Kind == yaml.SequenceNode {
+		entries = f.List(value, name)
+	} else {
+		entries = []string{f.readText(value, name)}
 	}
 	tools := []string{}
 	for _, entry := range entries {
 		tools = append(tools, splitCommas(entry)...)
 	}
-	if name == "tools" && slices.Equal(tools, []string{"*"}) {
+	if name == "tools" && slices.Equal(tools, []string{"*"}) || name != "tools" && len(tools) == 0 {
 		return nil
 	}
 	for _, tool := range tools {
-		if f.err == nil && !toolName().MatchString(tool) {
-			f.fail(value, "write names with commas in between, such as Read, Bash(git log:*)",
+		if !toolName().MatchString(tool) {
+			f.Fail(value, "write names with commas in between, such as Read, Bash(git log:*)",
 				"%s: %q is no name of a tool", name, tool)
 		}
 	}
@@ -295,102 +262,31 @@ func splitCommas(text string) []string {
 	return items
 }
 
-func (f *fields) readDuration(name string) *time.Duration {
-	value := f.lookUp(name)
-	if value == nil {
-		return nil
+func (f *fields) readPermission(value *yaml.Node, name string) agent.Permission {
+	said := f.readText(value, name)
+	permission := agent.ParsePermission(said)
+	if said != "" && permission == "" {
+		f.Fail(value, "write permission: read-only, edit or full", "%s: %q is no permission", name, said)
 	}
-	d, err := time.ParseDuration(f.readText(name))
-	tooSmall := d == 0 && strings.ContainsAny(value.Value, "123456789") // less than one nanosecond
-	if err != nil || d < 0 || tooSmall {
-		f.fail(value, fmt.Sprintf("write a number with its unit, for example %s: 90s, 30m or 1h30m", name),
-			"%s: %q is no duration", name, value.Value)
-	}
-	return &d
-}
-
-// permissions maps words, in lower case, to permissions. The words are our own, those of Claude
-// Code's sub-agents (permissionMode) and those of Codex's sandboxes.
-var permissions = map[string]string{
-	"read-only": "read-only", "default": "read-only", "plan": "read-only", "dontask": "read-only",
-	"edit": "edit", "acceptedits": "edit", "workspace-write": "edit",
-	"full": "full", "bypasspermissions": "full", "auto": "edit", "danger-full-access": "full",
-}
-
-// ParsePermission returns the permission for a word: read-only, edit or full. It returns ""
-// for an unknown word.
-func ParsePermission(word string) string { return permissions[strings.ToLower(word)] }
-
-// readPermission returns the permission that the key "permission" gives. If that key is absent, it
-// reads permissionMode, the key in a sub-agent's file.
-func (f *fields) readPermission() string {
-	name := "permission"
-	if f.lookUp(name) == nil {
-		name = "permissionMode"
-	}
-	said := f.readText(name)
-	meaning := ParsePermission(said)
-	if said != "" && meaning == "" && f.err == nil {
-		f.fail(f.lookUp(name), "write permission: read-only, edit or full", "%s: %q is no permission", name, said)
-	}
-	return meaning
-}
-
-// readTurns returns the limit of the model's turns in the key max_turns. If that key is absent, it
-// reads maxTurns, the key in a sub-agent's file.
-func (f *fields) readTurns() int {
-	if f.lookUp("max_turns") == nil {
-		return f.readCount("maxTurns")
-	}
-	return f.readCount("max_turns")
-}
-
-func (f *fields) readCount(name string) int {
-	value := f.lookUp(name)
-	if value == nil {
-		return 0
-	}
-	n, err := strconv.Atoi(f.readText(name))
-	if err != nil || n < 1 || n > 1e6 {
-		f.fail(value, "write a whole number, 1 or more, or remove the line", "%s: %q is no number", name, value.Value)
-	}
-	return n
-}
-
-// readDollars returns an amount in exact millionths of a US dollar. In role files, as in the
-// settings, amounts are in US dollars.
-func (f *fields) readDollars(name string) int64 {
-	value := f.lookUp(name)
-	if value == nil {
-		return 0
-	}
-	m := amount().FindStringSubmatch(f.readText(name))
-	if m == nil {
-		f.fail(value, fmt.Sprintf("write an amount in US dollars, for example %s: 2.50; 0 is none", name),
-			"%s: %q is no amount", name, value.Value)
-		return 0
-	}
-	n, _ := strconv.ParseInt(m[1]+(m[2] + "000000")[:6], 10, 64) // at most 13 digits
-	return n
+	return permission
 }
 
 // readAccepts sets r.Feedback if the role accepts "feedback" in its input, and r.Anomalies if it
 // accepts "anomalies".
-func (f *fields) readAccepts(r *Role) {
+func (f *fields) readAccepts(r *Role, value *yaml.Node) {
 	const fix = "write accepts: [feedback], or for the Manager accepts: [anomalies]"
-	value := f.lookUp("accepts")
-	if value != nil && value.Kind != yaml.SequenceNode {
-		f.fail(value, fix, "accepts must be a list")
+	if value.Kind != yaml.SequenceNode {
+		f.Fail(value, fix, "accepts must be a list")
 		return
 	}
-	for _, field := range f.readList(value, "accepts") {
+	for _, field := range f.List(value, "accepts") {
 		switch field {
 		case "feedback":
 			r.Feedback = true
 		case "anomalies":
 			r.Anomalies = true
 		default:
-			f.fail(value, fix, "no input has an optional field %q", field)
+			f.Fail(value, fix, "no input has an optional field %q", field)
 		}
 	}
 }
@@ -399,16 +295,18 @@ func (f *fields) readAccepts(r *Role) {
 // instance, the agent would get every tool. It ignores all other unknown keys, because they belong
 // to other tools.
 func (f *fields) refuseMisspelt() {
-	content := f.doc.Root.Content
-	for i := 0; i+1 < len(content); i += 2 {
-		name := content[i].Value
-		if slices.Contains(knownKeys[:], name) || slices.Contains(foreignKeys[:], name) {
+	var known []string
+	for _, of := range options() {
+		known = append(known, of.Tag.Get("name"))
+	}
+	for key := range option.Fields(f.Doc.Root) {
+		if slices.Contains(known, key.Value) || slices.Contains(foreignKeys[:], key.Value) {
 			continue
 		}
-		plain := foldKey(name)
-		for _, k := range knownKeys {
+		plain := foldKey(key.Value)
+		for _, k := range known {
 			if isMisspelling(plain, k) {
-				f.fail(content[i], fmt.Sprintf("did you mean %s?", k), "unknown key %q", name)
+				f.Fail(key, fmt.Sprintf("did you mean %s?", k), "unknown key %q", key.Value)
 			}
 		}
 	}

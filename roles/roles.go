@@ -16,7 +16,9 @@ import (
 	"sync"
 	"time"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/option"
 	"kanban-run/orchestrator/plainfile"
 )
 
@@ -24,34 +26,28 @@ import (
 type Role struct {
 	// Name is spelt like the embedded role that this role replaces, if there is one. A task is
 	// allowed to write the name in upper or lower case.
-	Name        string
-	Description string
-	Agent       string         // name of the adapter, in lower case; "": the settings decide
-	Model       string         // "": the adapter's default
-	Command     []string       // program and fixed arguments of an exec agent; nil: none
-	Args        []string       // appended to the adapter's command line
-	Tools       []string       // nil: all tools of the adapter; empty: no tool
-	Denied      []string       // tools that the agent must not use
-	Timeout     *time.Duration // limit of one attempt; nil: the settings decide, zero: no limit
-	Grace       *time.Duration // time between SIGTERM and SIGKILL; nil: the settings decide
-	Env         Env
-	Permission  string // read-only, edit or full; "": the adapter decides
-	MaxTurns    int    // limit of the model's turns in one attempt; 0: no limit
-	MaxCost     int64  // limit of one attempt's cost, in millionths of a US dollar; 0: no limit
-	MCPConfig   string // path of a file of MCP servers, relative to the work directory
-	Review      Review
-	Rounds      int  // how often a review may send the work back; 0: the default
-	Feedback    bool // the input may have a field "feedback": why the work was sent back
+	Name        string   `name:"name"`
+	Description string   `name:"description"`
+	Agent       string   `name:"agent"`   // name of the adapter, in lower case; "": the settings decide
+	Command     []string `name:"command"` // program and fixed arguments of an exec agent; nil: none
+	Args        []string `name:"args"`    // appended to the adapter's command line
+	agent.Options
+	Timeout  *time.Duration `name:"timeout"` // limit of one attempt; nil: the settings decide, zero: no limit
+	Grace    *time.Duration `name:"grace"`   // time between SIGTERM and SIGKILL; nil: the settings decide
+	Env      option.Env     `name:"env"`
+	Review   Review         `name:"review"`
+	Rounds   int            `name:"review_rounds" least:"1"` // how often a review may send the work back; 0: the default
+	Feedback bool           `name:"accepts"`                 // the input may have a field "feedback": why the work was sent back
 	// Anomalies means that a Manager's input may have a field "anomalies": the tasks that are not
-	// done because their agent was ended.
+	// done because their agent was ended. The key "accepts" sets it, too.
 	Anomalies bool
 	// Watch holds the values of the field "watch", which replace the general settings for the
 	// watch of agents. The name of a value is its key in that field. The line `watch: off` gives
 	// one value with the name "".
-	Watch   []frontmatter.Value
-	WatchAs string // kind of agent for the watch: coder, reviewer or lead; "": the name decides
-	Prompt  string // the body of the file, with LF line ends and without blank lines around it
-	File    string // path of the file, or a name such as "embedded:manager.md"
+	Watch   []frontmatter.Value `name:"watch"`
+	WatchAs string              // kind of agent for the watch: coder, reviewer or lead; "": the name decides
+	Prompt  string              // the body of the file, with LF line ends and without blank lines around it
+	File    string              // path of the file, or a name such as "embedded:manager.md"
 
 	source []byte // the file as it was read
 }
@@ -70,9 +66,9 @@ func (r Role) Source() ([]byte, error) {
 // Review is the check of the work before the agent's reply counts. The command runs before the
 // supervisor. Source: seed 003.
 type Review struct {
-	Command    []string // its exit status 0 accepts the work; nil: no command
-	Supervisor bool     // a supervisor reviews in a fork of the agent's session
-	Permission string   // permission of the supervisor; "": the file of its prompt decides
+	Command    []string         // its exit status 0 accepts the work; nil: no command
+	Supervisor bool             // a supervisor reviews in a fork of the agent's session
+	Permission agent.Permission // permission of the supervisor; "": the file of its prompt decides
 	// AsksOfChange means that the command is not started after an agent has changed it, until a person
 	// accepts the change.
 	AsksOfChange bool
@@ -80,13 +76,6 @@ type Review struct {
 
 // IsSet reports whether there is any review.
 func (r Review) IsSet() bool { return r.Supervisor || len(r.Command) > 0 }
-
-// Env is a rule for the environment variables that an agent gets.
-type Env struct {
-	Pass []string          // names that pass although they look secret; * matches any text
-	Set  map[string]string // variables to set, even if Only does not list them
-	Only []string          // the only names that pass, besides those of Set; nil: no such limit
-}
 
 // Set is the set of the roles of one run.
 type Set struct {

@@ -66,10 +66,9 @@ its first start, and the conversation goes on in that session. Without a termina
 					return 0, err
 				}
 				a := agent.Assignment{
-					Role:       "Supervised",
-					Model:      *model,
-					Permission: agent.Permission(*permission),
-					Args:       args,
+					Role:    "Supervised",
+					Options: agent.Options{Model: *model, Permission: agent.Permission(*permission)},
+					Args:    args,
 				}
 				return u.supervise(t, a, *rounds)
 			}
@@ -115,7 +114,7 @@ func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, err
 	}
 	supervisor := a
 	supervisor.Prompt = prompt.Text
-	supervisor.Permission = agent.Permission(cmp.Or(prompt.Permission, string(agent.ReadOnly)))
+	supervisor.Permission = cmp.Or(prompt.Permission, agent.ReadOnly)
 	loop := supervise.Supervision{
 		Agent:      talker,
 		Worker:     a,

@@ -50,17 +50,6 @@ func (e *LimitError) Hint() string {
 		"same command goes on in its session, or starts the attempt afresh where it has none"
 }
 
-// Permission is the set of actions that an agent may take. The agent takes them without a question,
-// because no person could answer.
-type Permission string
-
-// The values of Permission; "" means the default of the adapter.
-const (
-	ReadOnly Permission = "read-only" // the agent may read the work directory, and change nothing
-	Edit     Permission = "edit"      // the agent may also change files in the work directory
-	Full     Permission = "full"      // the agent may do all that the user can do
-)
-
 // Assignment is the work of an agent, in a form common to all adapters.
 type Assignment struct {
 	Role     string
@@ -69,23 +58,15 @@ type Assignment struct {
 	Prompt   string // the role's system prompt
 	// Command is the command of an exec agent. For any other adapter it replaces the tool's
 	// program; nil keeps the tool's program.
-	Command    []string
-	Path       string   // the program's path, found when the run began; "": look for it at each start
-	Args       []string // arguments to add to the command line
-	Model      string
-	Tools      []string // tools that the agent may use; nil means all
-	Denied     []string // tools that the agent must not use
-	Permission Permission
-	MaxTurns   int   // limit of model turns in one attempt; 0 means none
-	MaxCost    int64 // limit of one attempt, in millionths of a US dollar; 0 means none
-	// MCP is the path of a file that names MCP servers, in the tool's own form. If it is "", the
-	// agent has only the servers of the tool's settings.
-	MCP     string
+	Command []string
+	Path    string   // the program's path, found when the run began; "": look for it at each start
+	Args    []string // arguments to add to the command line
+	Options
 	MCPText []byte // content of the file MCP; nil until it is read, see [ReadMCP]
 	// MCPTimeout bounds one call to an MCP server; 0 means the program's own limit. It is only for
 	// programs that can end a call without ending the model's turn.
 	MCPTimeout time.Duration
-	Review     bool // a review will follow, which forks and resumes the session
+	Review     bool `name:"review"` // a review will follow, which forks and resumes the session
 	Follow     *Follow
 	Dir        string // work directory
 	Scratch    string // folder for the files in [Invocation.Files]

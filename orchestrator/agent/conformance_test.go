@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 
 // TestExecInvoke: the arguments follow the command, and nothing else does.
 func TestExecInvoke(t *testing.T) {
-	a := agent.Assignment{Role: "r", Prompt: "p", Model: "m", Tools: []string{"t"}, Command: []string{agenttest.Self(t), "a b"}, Args: []string{"-c"}}
+	a := agent.Assignment{Role: "r", Prompt: "p", Options: agent.Options{Model: "m", Tools: []string{"t"}}, Command: []string{agenttest.Self(t), "a b"}, Args: []string{"-c"}}
 	inv, err := agent.Exec().Invoke(a)
 	if got, want := fmt.Sprintf("%q", inv.Argv), fmt.Sprintf("%q", []string{agenttest.Self(t), "a b", "-c"}); err != nil || got != want {
 		t.Errorf("Invoke = %s, %v, want %s", got, err, want)

@@ -20,7 +20,7 @@ type execAdapter struct{}
 func (execAdapter) Name() string { return "exec" }
 
 func (execAdapter) Check(a Assignment) error {
-	if err := a.Refuse("an exec agent", "review", "max_turns", "max_cost", "mcp_config", "permission"); err != nil {
+	if err := a.Support("an exec agent", "model", "tools"); err != nil {
 		return err
 	}
 	_, err := program(a)

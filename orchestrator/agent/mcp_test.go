@@ -24,7 +24,7 @@ func TestServers(t *testing.T) {
 		{"no servers", testfile.Write(t, filepath.Join(t.TempDir(), "mcp.json"), "{}\n"), `there are no "mcpServers" in it`},
 	} {
 		for _, text := range [][]byte{nil, agent.ReadMCP(tt.path)} {
-			_, err := agent.Assignment{MCP: tt.path, MCPText: text}.Servers()
+			_, err := agent.Assignment{Options: agent.Options{MCP: tt.path}, MCPText: text}.Servers()
 			config, ok := errors.AsType[*agent.ConfigError](err)
 			if !ok || !strings.HasPrefix(err.Error(), "mcp_config cannot be read: ") || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(config.Hint(), `name a file like {"mcpServers": `) {
 				t.Errorf("%s: Servers() = %v, want %q with an example as the hint", tt.name, err, tt.want)

@@ -51,33 +51,6 @@ func (t Tool) Unstarted(name string, exit proc.Exit, stderr string) *ConfigError
 		Fix: "install what is missing, or have PATH lead to it"}
 }
 
-// Refuse returns an error if the assignment sets disallowedTools or one of the given role options.
-// An agent that ignores a limit or a permission would be worse than no agent. Errors: *ConfigError.
-func (a Assignment) Refuse(program string, options ...string) error {
-	set := map[string]bool{
-		"review":          a.Review,
-		"max_turns":       a.MaxTurns > 0,
-		"max_cost":        a.MaxCost > 0,
-		"mcp_config":      a.MCP != "",
-		"permission":      a.Permission != "",
-		"model":           a.Model != "",
-		"tools":           a.Tools != nil,
-		"disallowedTools": len(a.Denied) > 0,
-	}
-	var refused []string
-	for _, o := range append(options, "disallowedTools") {
-		if set[o] {
-			refused = append(refused, o)
-		}
-	}
-	if len(refused) == 0 {
-		return nil
-	}
-	return &ConfigError{Text: fmt.Sprintf("%s does not support %s", program, strings.Join(refused, ", ")),
-		Fix: "remove it from the role or the settings (max_cost is --max-attempt-cost, too), or give the " +
-			"role another agent; kanban-run docs agents says which of them supports what"}
-}
-
 // IsHopeless reports whether a retry would fail with the same error: a *ConfigError, *LaterError or
 // *LimitError.
 func IsHopeless(err error) bool {

@@ -42,23 +42,26 @@ func TestToolStart(t *testing.T) {
 	}
 }
 
-// TestRefuse: each option is refused that a program does not support, by the name that it has in a
+// TestSupport: each option is refused that a program does not support, by the name that it has in a
 // role file, and no other.
-func TestRefuse(t *testing.T) {
-	full := agent.Assignment{Review: true, MaxTurns: 1, MaxCost: 1, MCP: "m", Permission: agent.Edit, Model: "m", Tools: []string{}}
-	all := []string{"review", "max_turns", "max_cost", "mcp_config", "permission", "model", "tools"}
+func TestSupport(t *testing.T) {
+	full := agent.Assignment{Review: true, Options: agent.Options{MaxTurns: 1, MaxCost: 1, MCP: "m", Permission: agent.Edit, Model: "m", Tools: []string{}, Denied: []string{"x"}}}
+	all := []string{"review", "model", "tools", "max_turns", "max_cost", "mcp_config", "permission", "disallowedTools"}
 	var config *agent.ConfigError
-	if err := full.Refuse("a stone", all...); !errors.As(err, &config) || config.Text != "a stone does not support "+strings.Join(all, ", ") {
-		t.Errorf("Refuse = %v, want all of %q", err, all)
+	if err := full.Support("a stone"); !errors.As(err, &config) || config.Text != "a stone does not support "+strings.Join(all, ", ") {
+		t.Errorf("Support = %v, want all of %q to be refused", err, all)
 	}
-	if err := full.Refuse("a stone", "model"); err == nil || !strings.HasSuffix(err.Error(), "support model") {
-		t.Errorf("Refuse = %v, want the model only", err)
+	for i, name := range all {
+		others := slices.Delete(slices.Clone(all), i, i+1)
+		if err := full.Support("a stone", others...); err == nil || !strings.HasSuffix(err.Error(), "support "+name) {
+			t.Errorf("Support = %v, want only %s to be refused", err, name)
+		}
 	}
-	if err := (agent.Assignment{}).Refuse("a stone", all...); err != nil {
-		t.Errorf("Refuse = %v, want nil of an assignment without options", err)
+	if err := (agent.Assignment{}).Support("a stone"); err != nil {
+		t.Errorf("Support = %v, want nil of an assignment without options", err)
 	}
-	if err := full.Refuse("a person"); err != nil {
-		t.Errorf("Refuse = %v, want nil where all is supported", err)
+	if err := full.Support("a person", all...); err != nil {
+		t.Errorf("Support = %v, want nil where all is supported", err)
 	}
 }
 

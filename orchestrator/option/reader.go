@@ -3,6 +3,7 @@ package option
 import (
 	"fmt"
 	"iter"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -42,7 +43,7 @@ func (r *Reader) List(value *yaml.Node, name string) []string {
 	}
 	items := []string{}
 	for _, item := range value.Content {
-		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
+		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" || strings.ContainsRune(item.Value, 0) {
 			r.Fail(item, "quote each entry", "%s must be a list of texts", name)
 			return nil
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/board"
@@ -61,8 +60,7 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 	if !isFile && looksLikeFile(s.Requirement) {
 		p.warn("checkpoints: the requirement %q names no file in %s, so the supervisor reads it as a text", s.Requirement, p.Dir())
 	}
-	writes := []string{"edit", "full"}
-	if player, err := p.ReadOnlyPlayer(s.Role); err == nil && slices.Contains(writes, player.Role.Permission) {
+	if player, err := p.ReadOnlyPlayer(s.Role); err == nil && (player.Role.Permission == "edit" || player.Role.Permission == "full") {
 		p.warn("checkpoints: role %s may change files: a supervisor looks only; what it changes voids its verdict", player.Role.Name)
 	}
 	return nil

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/plainfile"
-	"kanban-run/roles"
 )
 
 // Completed is the line by which a supervisor accepts the work. Source: seed 003, "检测完成标记".
@@ -63,7 +63,7 @@ func (e *UnusableError) Hint() string {
 // Prompt is the supervisor's prompt, with the frontmatter of its file.
 type Prompt struct {
 	Text       string
-	Permission string // read-only, edit or full; "" if the frontmatter names no permission
+	Permission agent.Permission // "" if the frontmatter names no permission
 }
 
 // ReadPrompt reads the supervisor's prompt from project/SUPERVISOR.md. If there is no such file, it
@@ -106,7 +106,7 @@ func parsePrompt(path, text string) (Prompt, error) {
 	if value == nil || value.Value == "" {
 		return p, nil
 	}
-	if p.Permission = roles.ParsePermission(value.Value); p.Permission == "" {
+	if p.Permission = agent.ParsePermission(value.Value); p.Permission == "" {
 		return p, doc.Problem(value, fmt.Sprintf("permission: %q is no permission", value.Value),
 			"write permission: read-only, edit or full")
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/option"
 )
 
 // TestCallersOwn: agents get neither the repository of the git command that started kanban-run nor the session of the
@@ -22,9 +24,9 @@ func TestCallersOwn(t *testing.T) {
 		{"with the keys of a tool", EnvRule{Keys: []string{"CLAUDE_CODE_*"}},
 			[]string{"CLAUDE_CODE_MAX_RETRIES=2", "CLAUDE_CODE_OAUTH_TOKEN=x", "GIT_AUTHOR_NAME=n", "GIT_SSH_COMMAND=ssh -4"},
 			[]string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CODEX_SANDBOX", "GEMINI_CLI", "GIT_DIR", "GIT_INDEX_FILE"}},
-		{"named", EnvRule{Pass: []string{"GIT_*", "CLAUDE*", "CODEX_SANDBOX", "GEMINI_CLI"}}, base, nil},
-		{"the strict list", EnvRule{Only: []string{"GIT_DIR"}}, []string{"GIT_DIR=/r/.git"}, nil},
-		{"set", EnvRule{Only: []string{"X"}, Set: map[string]string{"GIT_DIR": "/own"}}, []string{"GIT_DIR=/own"}, nil},
+		{"named", EnvRule{Env: option.Env{Pass: []string{"GIT_*", "CLAUDE*", "CODEX_SANDBOX", "GEMINI_CLI"}}}, base, nil},
+		{"the strict list", EnvRule{Env: option.Env{Only: []string{"GIT_DIR"}}}, []string{"GIT_DIR=/r/.git"}, nil},
+		{"set", EnvRule{Env: option.Env{Only: []string{"X"}, Set: map[string]string{"GIT_DIR": "/own"}}}, []string{"GIT_DIR=/own"}, nil},
 	}
 	for _, tt := range tests {
 		env, withheld := environment(base, tt.rule)
@@ -71,7 +73,7 @@ func TestGitConfigOfEnvironment(t *testing.T) {
 			[]string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.abbrev", "GIT_CONFIG_VALUE_0=9"}, nil},
 	}
 	for _, tt := range tests {
-		env, withheld := environment(tt.base, EnvRule{Pass: tt.pass})
+		env, withheld := environment(tt.base, EnvRule{Env: option.Env{Pass: tt.pass}})
 		if diff := cmp.Diff([][]string{tt.env, tt.withheld}, [][]string{env, withheld}); diff != "" {
 			t.Errorf("%s: environment, withheld: -want +got\n%s", tt.name, diff)
 		}

@@ -8,32 +8,27 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/option"
 	"kanban-run/orchestrator/redact"
 )
 
-// EnvRule selects the environment variables that an agent gets. Names in Pass, Keys and Only are
-// patterns, in which * matches any text.
+// EnvRule selects the environment variables that an agent gets.
 type EnvRule struct {
-	Pass []string          // variables to pass, even if they look secret or control CI
-	Keys []string          // variables that the tool needs, passed even if they look secret
-	Set  map[string]string // variables to set, with their values
-	Only []string          // if not empty, only these variables and those of Set are passed
+	option.Env
+	Keys []string // patterns of variables that the tool needs, passed even if they look secret
 }
 
 // merge returns the settings' rule r combined with a role's rule o. An entry of o.Set replaces the
 // entry of the same name in r.Set. If o.Only is not empty, it replaces r.Only.
-func (r EnvRule) merge(o EnvRule) EnvRule {
+func (r EnvRule) merge(o option.Env) EnvRule {
 	set := map[string]string{}
-	for _, m := range []map[string]string{r.Set, o.Set} {
-		for k, v := range m {
-			set[k] = v
-		}
-	}
-	only := r.Only
+	maps.Copy(set, r.Set)
+	maps.Copy(set, o.Set)
 	if len(o.Only) > 0 {
-		only = o.Only
+		r.Only = o.Only
 	}
-	return EnvRule{Pass: slices.Concat(r.Pass, o.Pass), Keys: slices.Concat(r.Keys, o.Keys), Set: set, Only: only}
+	r.Pass, r.Set = slices.Concat(r.Pass, o.Pass), set
+	return r
 }
 
 // outerMark is the environment variable by which an outer kanban-run finds this process. Agents do
@@ -82,7 +77,7 @@ func environment(base []string, rule EnvRule) (env, withheld []string) {
 // notifications: the variables of base that the rule in the settings passes, and those that it
 // sets.
 func Environment(base []string, s *config.Settings) []string {
-	env, _ := environment(base, EnvRule{Pass: s.Env.Pass, Set: s.Env.Set, Only: s.Env.Only})
+	env, _ := environment(base, EnvRule{Env: s.Env})
 	return env
 }
 
@@ -94,7 +89,7 @@ func (r *Roster) AgentEnviron() []string { return Environment(r.Environ, r.Setti
 // for its version: the variables of base and rule that are no secret and do not control the CI job,
 // whatever the rule passes.
 func PublicEnviron(base []string, rule EnvRule) []string {
-	env, _ := environment(base, EnvRule{Set: rule.Set, Only: rule.Only})
+	env, _ := environment(base, EnvRule{Env: option.Env{Set: rule.Set, Only: rule.Only}})
 	return slices.DeleteFunc(env, func(entry string) bool {
 		name, value, _ := strings.Cut(entry, "=")
 		return controlsCI(name) || redact.IsSecretName(name) || redact.IsSecretValue(value)

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"kanban-run/orchestrator/option"
 )
 
 func TestEnvironment(t *testing.T) {
@@ -18,14 +20,14 @@ func TestEnvironment(t *testing.T) {
 		{"what looks secret or steers the CI job stays", EnvRule{},
 			[]string{"EMPTY=", "HOME=/h", "KANBAN_RUN_ROLE=Manager", "MONKEY=banana", "PATH=/bin", "RUNNER_TRACKING_ID=r"},
 			[]string{"ACTIONS_RUNTIME_URL", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "GITHUB_ENV", "GITHUB_TOKEN", "INNOCENT", "MY_TOKEN"}},
-		{"pass, by name and by pattern", EnvRule{Pass: []string{"MY_TOKEN", "AWS_*"}},
+		{"pass, by name and by pattern", EnvRule{Env: option.Env{Pass: []string{"MY_TOKEN", "AWS_*"}}},
 			[]string{"AWS_SECRET_ACCESS_KEY=k", "EMPTY=", "HOME=/h", "KANBAN_RUN_ROLE=Manager", "MONKEY=banana", "MY_TOKEN=t0ken-value", "PATH=/bin", "RUNNER_TRACKING_ID=r"},
 			[]string{"ACTIONS_RUNTIME_URL", "DB_PASSWORD", "GITHUB_ENV", "GITHUB_TOKEN", "INNOCENT"}},
-		{"pass all, but what is kanban-run's own", EnvRule{Pass: []string{"*_TOKEN", "KANBAN_*"}},
+		{"pass all, but what is kanban-run's own", EnvRule{Env: option.Env{Pass: []string{"*_TOKEN", "KANBAN_*"}}},
 			[]string{"EMPTY=", "GITHUB_TOKEN=g", "HOME=/h", "KANBAN_RUN_ROLE=Manager", "MONKEY=banana", "MY_TOKEN=t0ken-value", "PATH=/bin", "RUNNER_TRACKING_ID=r"},
 			[]string{"ACTIONS_RUNTIME_URL", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "GITHUB_ENV", "INNOCENT"}},
-		{"only is the whole list", EnvRule{Only: []string{"PATH", "MY_TOKEN"}}, []string{"MY_TOKEN=t0ken-value", "PATH=/bin"}, nil},
-		{"set wins and is not withheld", EnvRule{Only: []string{"PATH"}, Set: map[string]string{"PATH": "/usr/bin", "DB_PASSWORD": "x"}},
+		{"only is the whole list", EnvRule{Env: option.Env{Only: []string{"PATH", "MY_TOKEN"}}}, []string{"MY_TOKEN=t0ken-value", "PATH=/bin"}, nil},
+		{"set wins and is not withheld", EnvRule{Env: option.Env{Only: []string{"PATH"}, Set: map[string]string{"PATH": "/usr/bin", "DB_PASSWORD": "x"}}},
 			[]string{"DB_PASSWORD=x", "PATH=/usr/bin"}, nil},
 	}
 	for _, tt := range tests {
@@ -45,8 +47,8 @@ func TestEnvironment(t *testing.T) {
 func TestPublicEnviron(t *testing.T) {
 	base := []string{"PATH=/bin", "HOME=/h", "MY_TOKEN=t0ken-value", "GITHUB_ENV=/e", "INNOCENT=ghp_0123456789abcdefghijABCDEFGHIJ012345"}
 	for _, rule := range []EnvRule{
-		{Pass: []string{"*"}, Keys: []string{"MY_TOKEN"}, Set: map[string]string{"MODE": "x", "A_KEY": "k3y-value"}},
-		{Only: []string{"*"}, Set: map[string]string{"MODE": "x"}},
+		{Env: option.Env{Pass: []string{"*"}, Set: map[string]string{"MODE": "x", "A_KEY": "k3y-value"}}, Keys: []string{"MY_TOKEN"}},
+		{Env: option.Env{Only: []string{"*"}, Set: map[string]string{"MODE": "x"}}},
 	} {
 		want := []string{"HOME=/h", "MODE=x", "PATH=/bin"}
 		if diff := cmp.Diff(want, PublicEnviron(base, rule)); diff != "" {
@@ -56,9 +58,9 @@ func TestPublicEnviron(t *testing.T) {
 }
 
 func TestEnvRulesMerge(t *testing.T) {
-	settings := EnvRule{Pass: []string{"A"}, Set: map[string]string{"X": "1", "Y": "1"}, Only: []string{"PATH"}}
-	got := settings.merge(EnvRule{Pass: []string{"B"}, Set: map[string]string{"Y": "2"}})
-	want := EnvRule{Pass: []string{"A", "B"}, Set: map[string]string{"X": "1", "Y": "2"}, Only: []string{"PATH"}}
+	settings := EnvRule{Env: option.Env{Pass: []string{"A"}, Set: map[string]string{"X": "1", "Y": "1"}, Only: []string{"PATH"}}}
+	got := settings.merge(option.Env{Pass: []string{"B"}, Set: map[string]string{"Y": "2"}})
+	want := EnvRule{Env: option.Env{Pass: []string{"A", "B"}, Set: map[string]string{"X": "1", "Y": "2"}, Only: []string{"PATH"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("merge: -want +got\n%s", diff)
 	}

@@ -146,7 +146,7 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey, program program) (*Pl
 		role.Model = "" // the role's model belongs to another tool
 	}
 	if key.looks && role.Permission == "" && program.tool().Permits {
-		role.Permission = string(agent.ReadOnly)
+		role.Permission = agent.ReadOnly
 	}
 	env, withheld := environment(r.Environ, r.envRule(role, program.tool()))
 	p := &Player{Role: role, Adapter: program.adapter, Withheld: withheld, Shown: program.shown(), dryRun: r.DryRun}
@@ -157,12 +157,10 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey, program program) (*Pl
 	p.Pretends = program.name == event.Walker || program.name == "stub"
 	p.Resumes = program.tool().Resumes && !p.watch.Fresh
 	p.Assignment = agent.Assignment{
-		Role: role.Name, Prompt: role.Prompt, Command: program.command, Args: program.args, Model: role.Model,
-		Tools: role.Tools, Denied: role.Denied, Dir: dir,
-		Permission: agent.Permission(role.Permission), MaxTurns: role.MaxTurns, MaxCost: r.maxCost(role.MaxCost),
-		Review: r.continues(role, program.tool()), MCP: resolvePath(dir, role.MCPConfig),
-		Env: env, Timeout: r.duration("timeout", role.Timeout, r.Settings.Timeout), Grace: r.grace(role),
+		Role: role.Name, Prompt: role.Prompt, Command: program.command, Args: program.args, Options: role.Options,
+		Dir: dir, Review: r.continues(role, program.tool()), Env: env, Timeout: r.duration("timeout", role.Timeout, r.Settings.Timeout), Grace: r.grace(role),
 	}
+	p.Assignment.MaxCost, p.Assignment.MCP = r.maxCost(role.MaxCost), resolvePath(dir, role.MCP)
 	p.Assignment.Path = pathOf(program.tool(), p.Assignment)
 	if p.watch.Enabled {
 		p.Assignment.MCPTimeout = p.watch.MCPEnd
@@ -225,8 +223,7 @@ func (r *Roster) setReviewers(p *Player) error {
 		supervisor := *p
 		supervisor.Resumes = false // each review begins in a new copy of the work's session
 		supervisor.Assignment.Prompt = prompt.Text
-		supervisor.Assignment.Permission = agent.Permission(cmp.Or(review.Permission, prompt.Permission,
-			string(agent.ReadOnly)))
+		supervisor.Assignment.Permission = cmp.Or(review.Permission, prompt.Permission, agent.ReadOnly)
 		p.Supervisor = &supervisor
 	}
 	if len(review.Command) > 0 {
@@ -416,9 +413,7 @@ func (r *Roster) Secrets() []redact.Secret {
 // envRule returns the settings' rule merged with the role's rule. It adds the tool's keys and
 // default variables. If the rule has Only, the keys have no effect.
 func (r *Roster) envRule(role roles.Role, tool agent.Tool) EnvRule {
-	s := r.Settings.Env
-	ofRole := EnvRule{Pass: role.Env.Pass, Set: role.Env.Set, Only: role.Env.Only}
-	rule := EnvRule{Pass: s.Pass, Set: s.Set, Only: s.Only}.merge(ofRole)
+	rule := EnvRule{Env: r.Settings.Env}.merge(role.Env)
 	rule.Keys = tool.Keys
 	for name, value := range tool.Env {
 		named := func(entry string) bool { return strings.HasPrefix(entry, name+"=") }

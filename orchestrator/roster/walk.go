@@ -19,7 +19,7 @@ func (walker) Check(call agent.Assignment) error {
 			Fix:  "write --agent Manager=walk, and another agent for the other roles",
 		}
 	}
-	return call.Refuse(event.Walker, "review", "max_turns", "max_cost", "mcp_config", "permission")
+	return call.Support(event.Walker, "model", "tools")
 }
 
 // Invoke returns an error, because only a call without a board invokes walk. Such a call has no

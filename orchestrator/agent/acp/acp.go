@@ -22,7 +22,7 @@ func (adapter) Name() string { return "acp" }
 // Check returns an error for a role option that the protocol lacks. The permission decides only how
 // the client answers the agent's requests, so it does not limit an agent that sends no requests.
 func (c adapter) Check(a agent.Assignment) error {
-	if err := a.Refuse("an acp agent", "review", "max_turns", "max_cost", "mcp_config"); err != nil {
+	if err := a.Support("an acp agent", "model", "tools", "permission"); err != nil {
 		return err
 	}
 	if !isKnown(a.Permission) {

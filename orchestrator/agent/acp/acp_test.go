@@ -238,7 +238,7 @@ func TestClientUsage(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for want, a := range map[string]agent.Assignment{
-		"review": {Review: true}, "max_turns": {MaxTurns: 1}, "max_cost": {MaxCost: 1}, "mcp_config": {MCP: "x"}, "no permission root": {Permission: "root"},
+		"review": {Review: true}, "max_turns": {Options: agent.Options{MaxTurns: 1}}, "max_cost": {Options: agent.Options{MaxCost: 1}}, "mcp_config": {Options: agent.Options{MCP: "x"}}, "no permission root": {Options: agent.Options{Permission: "root"}},
 		"no command is set": {Command: []string{""}}, "cannot start no-such-agent": {Command: []string{"no-such-agent"}},
 	} {
 		if a.Command == nil {
@@ -252,8 +252,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestInvoke(t *testing.T) {
-	inv, err := acp.New("/bin/kanban-run").Invoke(agent.Assignment{Command: []string{self(t), "--acp"}, Args: []string{"-x"}, Model: "m",
-		Permission: agent.Edit, Prompt: "Be good.", Input: []byte(`{"x":1}`)})
+	inv, err := acp.New("/bin/kanban-run").Invoke(agent.Assignment{Command: []string{self(t), "--acp"}, Args: []string{"-x"}, Options: agent.Options{Model: "m", Permission: agent.Edit}, Prompt: "Be good.", Input: []byte(`{"x":1}`)})
 	want := []string{"/bin/kanban-run", "acp-client", "--permission", "edit", "--model", "m", "--", self(t), "--acp", "-x"}
 	if err != nil || !slices.Equal(inv.Argv, want) || !strings.HasPrefix(string(inv.Stdin), "Be good.\n\nYour input:\n\n{\"x\":1}\n") {
 		t.Errorf("Invoke = %q, %.60q, %v, want %q", inv.Argv, inv.Stdin, err, want)

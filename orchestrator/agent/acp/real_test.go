@@ -14,8 +14,8 @@ import (
 func start(t *testing.T) *streamtest.Real {
 	t.Helper()
 	g := streamtest.Start(t, "gemini", acp.New(self(t)))
-	g.Command = append(g.Command, "--acp")
-	g.Args = []string{"-m", "gemini-2.5-flash"}
+	g.Assignment.Command = append(g.Assignment.Command, "--acp")
+	g.Assignment.Args = []string{"-m", "gemini-2.5-flash"}
 	return g
 }
 
@@ -40,7 +40,7 @@ func TestRealText(t *testing.T) {
 
 func TestRealDenied(t *testing.T) {
 	g := start(t)
-	g.Permission = agent.Edit
+	g.Assignment.Permission = agent.Edit
 	streamtest.WantErr[*agent.ConfigError](t, g.Play(t, modeltest.WriteFile("out.txt", "x"), modeltest.Shell("touch b.txt"), streamtest.GoodReply("tried")), "permission denied: execute")
 	g.WantFile(t, "out.txt", "x")
 }
@@ -52,7 +52,7 @@ func TestRealKey(t *testing.T) {
 // TestRealStopped: neither gemini nor its tools leave a process.
 func TestRealStopped(t *testing.T) {
 	g := start(t)
-	g.Args = append(g.Args, "--allowed-mcp-server-names", "none7156.25")
+	g.Assignment.Args = append(g.Assignment.Args, "--allowed-mcp-server-names", "none7156.25")
 	h := g.PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7156.25"), streamtest.GoodReply("slept"))
 	if !h.Stopped || h.Session == "" {
 		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Ended)

@@ -30,7 +30,7 @@ func (adapter) Name() string { return "codex" }
 // Check returns an error for a role option that codex lacks. A role's list of tools is no error.
 // Codex ignores the list, and its sandbox limits the tools instead.
 func (adapter) Check(a agent.Assignment) error {
-	if err := a.Refuse("codex", "max_turns", "max_cost"); err != nil {
+	if err := a.Support("codex", "review", "model", "tools", "mcp_config", "permission"); err != nil {
 		return err
 	}
 	if _, err := sandboxMode(a.Permission); err != nil {

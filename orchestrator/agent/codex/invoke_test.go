@@ -45,12 +45,11 @@ func TestInvoke(t *testing.T) {
 	}{
 		{"a task", agent.Assignment{Input: []byte(`{"task_file":"t"}`)},
 			[]string{"exec", "--json", "--skip-git-repo-check", "-s", "workspace-write", "-"}, "Your input:\n\n{\"task_file\":\"t\"}\n"},
-		{"all options", agent.Assignment{Prompt: "Be \"good\".\n", Model: "m", Permission: agent.Full, Args: []string{"-c", "x=1"}, Scratch: scratch,
-			Tools: []string{"Read"}, Command: []string{"codex.js"}},
+		{"all options", agent.Assignment{Prompt: "Be \"good\".\n", Options: agent.Options{Model: "m", Permission: agent.Full, Tools: []string{"Read"}}, Args: []string{"-c", "x=1"}, Scratch: scratch, Command: []string{"codex.js"}},
 			[]string{"codex.js", "exec", "--json", "--skip-git-repo-check", "-s", "danger-full-access", "-m", "m",
 				"-c", `developer_instructions="Be \"good\".\n"`, "--output-schema", schema, "-c", "x=1", "-"}, "Your input:"},
-		{"read-only", agent.Assignment{Permission: agent.ReadOnly}, []string{"exec", "--json", "--skip-git-repo-check", "-s", "read-only", "-"}, "Your input:"},
-		{"edit", agent.Assignment{Permission: agent.Edit}, []string{"exec", "--json", "--skip-git-repo-check", "-s", "workspace-write", "-"}, "Your input:"},
+		{"read-only", agent.Assignment{Options: agent.Options{Permission: agent.ReadOnly}}, []string{"exec", "--json", "--skip-git-repo-check", "-s", "read-only", "-"}, "Your input:"},
+		{"edit", agent.Assignment{Options: agent.Options{Permission: agent.Edit}}, []string{"exec", "--json", "--skip-git-repo-check", "-s", "workspace-write", "-"}, "Your input:"},
 		{"a thread that goes on", agent.Assignment{Prompt: "Be good.", Follow: &agent.Follow{Session: "id", Text: "Go on."}},
 			[]string{"exec", "--json", "--skip-git-repo-check", "-s", "workspace-write", "resume", "id", "-"}, "Be good.\n\nGo on.\n"},
 		{"a review in a copy of a thread", agent.Assignment{Contract: contract.Review, Scratch: scratch, Prompt: "You are the Supervisor.",
@@ -115,13 +114,13 @@ func TestCheck(t *testing.T) {
 		name, want string
 		assignment agent.Assignment
 	}{
-		{"turns", "max_turns", agent.Assignment{MaxTurns: 1}},
-		{"money", "max_cost", agent.Assignment{MaxCost: 1}},
-		{"MCP without a file", "mcp_config cannot be read", agent.Assignment{MCP: "no-such-mcp.json"}},
-		{"MCP without JSON", "mcp_config cannot be read", agent.Assignment{MCP: "m.json", MCPText: []byte("lab\n")}},
-		{"MCP without servers", "mcp_config cannot be read", agent.Assignment{MCP: "m.json", MCPText: []byte("{}\n")}},
-		{"MCP that is a folder", "mcp_config cannot be read", agent.Assignment{MCP: "/"}},
-		{"an odd permission", `no permission "root"`, agent.Assignment{Permission: "root"}},
+		{"turns", "max_turns", agent.Assignment{Options: agent.Options{MaxTurns: 1}}},
+		{"money", "max_cost", agent.Assignment{Options: agent.Options{MaxCost: 1}}},
+		{"MCP without a file", "mcp_config cannot be read", agent.Assignment{Options: agent.Options{MCP: "no-such-mcp.json"}}},
+		{"MCP without JSON", "mcp_config cannot be read", agent.Assignment{Options: agent.Options{MCP: "m.json"}, MCPText: []byte("lab\n")}},
+		{"MCP without servers", "mcp_config cannot be read", agent.Assignment{Options: agent.Options{MCP: "m.json"}, MCPText: []byte("{}\n")}},
+		{"MCP that is a folder", "mcp_config cannot be read", agent.Assignment{Options: agent.Options{MCP: "/"}}},
+		{"an odd permission", `no permission "root"`, agent.Assignment{Options: agent.Options{Permission: "root"}}},
 		{"no program", "codex cannot be started", agent.Assignment{Command: []string{"no-such-codex"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -134,7 +133,7 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
-	if err := codex.New().Check(agent.Assignment{Command: []string{self(t)}, Review: true, Tools: []string{"Read"}, Model: "m"}); err != nil {
+	if err := codex.New().Check(agent.Assignment{Command: []string{self(t)}, Review: true, Options: agent.Options{Tools: []string{"Read"}, Model: "m"}}); err != nil {
 		t.Errorf("Check = %v, want nil", err)
 	}
 }

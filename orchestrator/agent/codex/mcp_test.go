@@ -39,7 +39,7 @@ func TestMCP(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.file), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := serverOptions(agent.Assignment{MCP: path})
+			got, err := serverOptions(agent.Assignment{Options: agent.Options{MCP: path}})
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("options (-want +got):\n%s", diff)
 			}
@@ -58,7 +58,7 @@ func TestMCPOnce(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"mcpServers":{"lab":{"command":"first"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := agent.Assignment{MCP: path, MCPText: agent.ReadMCP(path), Dir: dir}
+	a := agent.Assignment{Options: agent.Options{MCP: path}, MCPText: agent.ReadMCP(path), Dir: dir}
 	for _, text := range []string{`{"mcpServers":{"lab":{"command":"second"}}}`, "no JSON"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestPlainCommand(t *testing.T) {
 
 // TestMCPTimeout: codex ends a call that takes too long itself, in whole seconds.
 func TestMCPTimeout(t *testing.T) {
-	got, err := serverOptions(agent.Assignment{MCP: "mcp.json", MCPText: []byte(`{"mcpServers":{"lab":{"command":"node"}}}`), Permission: agent.ReadOnly, MCPTimeout: 1500 * time.Millisecond})
+	got, err := serverOptions(agent.Assignment{Options: agent.Options{MCP: "mcp.json", Permission: agent.ReadOnly}, MCPText: []byte(`{"mcpServers":{"lab":{"command":"node"}}}`), MCPTimeout: 1500 * time.Millisecond})
 	if want := []string{"-c", `mcp_servers.lab.command="node"`, "-c", "mcp_servers.lab.args=[]", "-c", "mcp_servers.lab.tool_timeout_sec=2"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("options = %q, %v, want %q", got, err, want)
 	}
@@ -103,7 +103,7 @@ func TestMissingServer(t *testing.T) {
 		`{"mcpServers":{"lab":{"command":"no-such-server"}}}`:                          `the MCP server "lab" of mcp_config cannot be started`,
 		`{"mcpServers":{"lab":{"command":"./no-such-server"}}}`:                        `the MCP server "lab" of mcp_config cannot be started`,
 	} {
-		a := agent.Assignment{MCP: "mcp.json", MCPText: []byte(text), Dir: t.TempDir(), Command: []string{"sh"}, Permission: agent.Full}
+		a := agent.Assignment{Options: agent.Options{MCP: "mcp.json", Permission: agent.Full}, MCPText: []byte(text), Dir: t.TempDir(), Command: []string{"sh"}}
 		err := New().Check(a)
 		config := (*agent.ConfigError)(nil)
 		if (err == nil) != (want == "") || err != nil && (!errors.As(err, &config) || !strings.Contains(err.Error(), want) || config.Fix == "") {

@@ -19,7 +19,7 @@ import (
 // TestRealReply: the first reply fits, the work is done, and the role's prompt reached the model.
 func TestRealReply(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
-	c.Model, c.Args = "gpt-5.5", []string{"-c", "model_reasoning_effort=low"}
+	c.Assignment.Model, c.Assignment.Args = "gpt-5.5", []string{"-c", "model_reasoning_effort=low"}
 	h := c.Play(t, modeltest.WriteFile("out.txt", "hello\n"), streamtest.GoodReply("written"))
 	h.WantReply(t, "written")
 	c.WantFile(t, "out.txt", "hello\n")
@@ -63,7 +63,7 @@ func wantStrict(t *testing.T, body []byte) {
 // TestRealManager: the Manager's list comes back unchanged.
 func TestRealManager(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
-	c.Contract = contract.Manager
+	c.Assignment.Contract = contract.Manager
 	h := c.Play(t, modeltest.Structured(map[string]any{"status": "ok", "message": "m", "next_task": nil, "tasks": []string{"a", "b"}}))
 	h.WantReply(t, "m")
 	if h.Reply.NextTask != nil || !slices.Equal(h.Reply.Tasks, []string{"a", "b"}) {
@@ -86,13 +86,13 @@ func TestRealText(t *testing.T) {
 // TestRealDenied: only the model learns what the sandbox refuses; its reply has to say so.
 func TestRealDenied(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
-	c.Permission = agent.ReadOnly
+	c.Assignment.Permission = agent.ReadOnly
 	c.Play(t, modeltest.Shell("touch out.txt"), streamtest.GoodReply("tried")).WantReply(t, "tried")
 	q := c.Server.Requests()
 	if heard := q[len(q)-1].Messages; !strings.Contains(heard[len(heard)-1].Text, "Read-only file system") {
 		t.Errorf("the model heard %q", heard[len(heard)-1].Text)
 	}
-	c.Permission = agent.Full
+	c.Assignment.Permission = agent.Full
 	c.Play(t, modeltest.Shell("touch "+t.TempDir()+"/out.txt && echo made"), streamtest.GoodReply("made")).WantReply(t, "made")
 	q = c.Server.Requests()
 	if heard := q[len(q)-1].Messages; !strings.Contains(heard[len(heard)-1].Text, "made") {
@@ -103,13 +103,13 @@ func TestRealDenied(t *testing.T) {
 // TestRealKey: a bad or missing key ends the attempt without a retry.
 func TestRealKey(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
-	c.Args = []string{"-c", "model_providers.fake.stream_max_retries=5"}
+	c.Assignment.Args = []string{"-c", "model_providers.fake.stream_max_retries=5"}
 	h := c.Play(t, modeltest.Status(401))
 	streamtest.WantErr[*agent.ConfigError](t, h, "401 Unauthorized: Incorrect API key provided")
 	if n := len(c.Server.Requests()); n > 3 {
 		t.Errorf("%d requests were made with a bad key, want it to be given up at once", n)
 	}
-	c.Env = slices.DeleteFunc(slices.Clone(c.Env), func(e string) bool { return strings.HasPrefix(e, "FAKE_API_KEY=") })
+	c.Assignment.Env = slices.DeleteFunc(slices.Clone(c.Assignment.Env), func(e string) bool { return strings.HasPrefix(e, "FAKE_API_KEY=") })
 	h = c.Play(t, modeltest.Say("x"))
 	err := streamtest.WantErr[*agent.ConfigError](t, h, "Missing environment variable: `FAKE_API_KEY`")
 	if !strings.Contains(err.Hint(), "env.pass") {
@@ -168,7 +168,7 @@ func TestRealServerErrors(t *testing.T) {
 
 func TestRealHang(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
-	c.Timeout = 3 * time.Second
+	c.Assignment.Timeout = 3 * time.Second
 	c.Play(t, modeltest.Hang()).WantFailure(t, "timed out after 3s")
 }
 
@@ -181,7 +181,7 @@ func TestRealStopped(t *testing.T) {
 		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Ended)
 	}
 	streamtest.WantNoProcess(t, "7153.25")
-	c.Follow = &agent.Follow{Session: h.Session}
+	c.Assignment.Follow = &agent.Follow{Session: h.Session}
 	c.Play(t, streamtest.GoodReply("went on")).WantReply(t, "went on")
 }
 
@@ -193,7 +193,7 @@ func TestRealThreads(t *testing.T) {
 	first := c.Play(t, streamtest.GoodReply("worked"))
 	first.WantReply(t, "worked")
 	wantCharge(t, accounts.Charge(first.Ended, ""), 1000)
-	c.Contract, c.Prompt, c.Follow = contract.Review, "You are the Supervisor.", &agent.Follow{Session: first.Session, Fork: true}
+	c.Assignment.Contract, c.Assignment.Prompt, c.Assignment.Follow = contract.Review, "You are the Supervisor.", &agent.Follow{Session: first.Session, Fork: true}
 	review := c.Play(t, modeltest.Shell("true"), modeltest.Say("Mend it."))
 	review.WantReply(t, "Mend it.")
 	if review.Session == first.Session || review.Session == "" {
@@ -205,7 +205,7 @@ func TestRealThreads(t *testing.T) {
 	if q[1].Schema || !strings.HasPrefix(asked, "You are the Supervisor.") || len(q[1].Messages) <= len(q[0].Messages) {
 		t.Errorf("the review was asked with %q, a schema: %t, want its role, the thread's history and no schema", asked, q[1].Schema)
 	}
-	c.Contract, c.Prompt, c.Follow = contract.Instruction, "You are the Implementor.", &agent.Follow{Session: first.Session}
+	c.Assignment.Contract, c.Assignment.Prompt, c.Assignment.Follow = contract.Instruction, "You are the Implementor.", &agent.Follow{Session: first.Session}
 	again := c.Play(t, streamtest.GoodReply("mended"))
 	again.WantReply(t, "mended")
 	if again.Session != first.Session {
@@ -227,7 +227,7 @@ func wantCharge(t *testing.T, got *agent.Spending, input int64) {
 // TestRealUnknownThread: codex reports it on standard error alone.
 func TestRealUnknownThread(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
-	c.Follow = &agent.Follow{Session: "01a1ff62-0000-75b0-a9e9-0d2583832624"}
+	c.Assignment.Follow = &agent.Follow{Session: "01a1ff62-0000-75b0-a9e9-0d2583832624"}
 	h := c.Play(t, modeltest.Say("x"))
 	h.WantFailure(t, "exit status 1")
 	if !strings.Contains(h.Stderr, "no rollout found") || !h.Failure.Lost {

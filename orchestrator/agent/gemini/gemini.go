@@ -19,7 +19,7 @@ func (adapter) Name() string { return "gemini" }
 // Check returns an error for a role option that gemini lacks. A review is such an option, because
 // gemini cannot fork a session.
 func (adapter) Check(a agent.Assignment) error {
-	if err := a.Refuse("gemini", "review", "max_turns", "max_cost", "mcp_config"); err != nil {
+	if err := a.Support("gemini", "model", "tools", "permission"); err != nil {
 		return err
 	}
 	if _, err := approvalMode(a.Permission); err != nil {

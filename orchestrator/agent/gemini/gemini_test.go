@@ -144,8 +144,7 @@ func TestInvoke(t *testing.T) {
 		permission agent.Permission
 		mode       string
 	}{{"", "yolo"}, {agent.Full, "yolo"}, {agent.Edit, "auto_edit"}, {agent.ReadOnly, "plan"}} {
-		inv, err := gemini.New().Invoke(agent.Assignment{Command: []string{self}, Prompt: "Be good.", Input: []byte(`{"x":1}`), Model: "m",
-			Permission: tt.permission, Args: []string{"--debug"}})
+		inv, err := gemini.New().Invoke(agent.Assignment{Command: []string{self}, Prompt: "Be good.", Input: []byte(`{"x":1}`), Options: agent.Options{Model: "m", Permission: tt.permission}, Args: []string{"--debug"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,14 +156,14 @@ func TestInvoke(t *testing.T) {
 		}
 	}
 	for want, a := range map[string]agent.Assignment{
-		"review": {Review: true}, "max_turns": {MaxTurns: 1}, "max_cost": {MaxCost: 1}, "mcp_config": {MCP: "x"}, `permission "root"`: {Permission: "root"},
+		"review": {Review: true}, "max_turns": {Options: agent.Options{MaxTurns: 1}}, "max_cost": {Options: agent.Options{MaxCost: 1}}, "mcp_config": {Options: agent.Options{MCP: "x"}}, `permission "root"`: {Options: agent.Options{Permission: "root"}},
 	} {
 		a.Command = []string{self}
 		if err := gemini.New().Check(a); !errors.As(err, new(*agent.ConfigError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("Check = %v, want a *ConfigError with %s", err, want)
 		}
 	}
-	if err := gemini.New().Check(agent.Assignment{Command: []string{self}, Model: "m", Tools: []string{"x"}, Permission: agent.Full}); err != nil {
+	if err := gemini.New().Check(agent.Assignment{Command: []string{self}, Options: agent.Options{Model: "m", Tools: []string{"x"}, Permission: agent.Full}}); err != nil {
 		t.Errorf("Check = %v, want nil", err)
 	}
 }

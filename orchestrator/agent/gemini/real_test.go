@@ -15,7 +15,7 @@ import (
 func start(t *testing.T) *streamtest.Real {
 	t.Helper()
 	g := streamtest.Start(t, "gemini", gemini.New())
-	g.Model = "gemini-2.5-flash"
+	g.Assignment.Model = "gemini-2.5-flash"
 	return g
 }
 
@@ -47,12 +47,12 @@ func TestRealText(t *testing.T) {
 // TestRealDenied: a refused tool is reported; a shell without permission does not exist.
 func TestRealDenied(t *testing.T) {
 	g := start(t)
-	g.Permission = agent.ReadOnly
+	g.Assignment.Permission = agent.ReadOnly
 	streamtest.WantErr[*agent.ConfigError](t, g.Play(t, modeltest.WriteFile("out.txt", "x"), streamtest.GoodReply("tried")), "permission denied: write_file")
 	if tools := g.Server.Requests()[0].Tools; slices.Contains(tools, "run_shell_command") || !slices.Contains(tools, "read_file") {
 		t.Errorf("tools = %q, want one that reads and no shell", tools)
 	}
-	g.Permission = agent.Edit
+	g.Assignment.Permission = agent.Edit
 	g.Play(t, modeltest.WriteFile("out.txt", "x"), streamtest.GoodReply("wrote")).WantReply(t, "wrote")
 	g.WantFile(t, "out.txt", "x")
 }
@@ -61,7 +61,7 @@ func TestRealKey(t *testing.T) {
 	g := start(t)
 	h := g.Play(t, modeltest.Status(401))
 	streamtest.WantErr[*agent.ConfigError](t, h, "401 API key not valid")
-	g.Env = slices.DeleteFunc(slices.Clone(g.Env), func(e string) bool { return strings.HasPrefix(e, "GEMINI_API_KEY=") })
+	g.Assignment.Env = slices.DeleteFunc(slices.Clone(g.Assignment.Env), func(e string) bool { return strings.HasPrefix(e, "GEMINI_API_KEY=") })
 	h = g.Play(t, modeltest.Say("x"))
 	err := streamtest.WantErr[*agent.ConfigError](t, h, "not logged in")
 	if !strings.Contains(err.Hint(), "GEMINI_API_KEY") {
@@ -76,7 +76,7 @@ func TestRealCut(t *testing.T) {
 
 func TestRealHang(t *testing.T) {
 	g := start(t)
-	g.Timeout = 8 * time.Second
+	g.Assignment.Timeout = 8 * time.Second
 	g.Play(t, modeltest.Hang()).WantFailure(t, "timed out after 8s")
 }
 

@@ -21,7 +21,7 @@ func (adapter) Name() string { return "opencode" }
 
 // Check returns an error for a role option that opencode lacks.
 func (adapter) Check(a agent.Assignment) error {
-	if err := a.Refuse("opencode", "max_turns", "max_cost", "mcp_config"); err != nil {
+	if err := a.Support("opencode", "review", "model", "tools", "permission"); err != nil {
 		return err
 	}
 	if _, _, err := permissionFor(a.Permission); err != nil {

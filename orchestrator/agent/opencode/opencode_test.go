@@ -119,11 +119,11 @@ func TestInvoke(t *testing.T) {
 		assignment agent.Assignment
 		argv, env  []string
 	}{
-		{"all options", agent.Assignment{Model: "p/m", Args: []string{"--variant", "high"}},
+		{"all options", agent.Assignment{Options: agent.Options{Model: "p/m"}, Args: []string{"--variant", "high"}},
 			[]string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR", "--auto", "-m", "p/m", "--variant", "high"}, []string{"A=b", "OPENCODE_PERMISSION=x"}},
-		{"full", agent.Assignment{Permission: agent.Full}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR", "--auto"}, []string{"A=b", "OPENCODE_PERMISSION=x"}},
-		{"edit", agent.Assignment{Permission: agent.Edit}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"}, []string{"A=b", `OPENCODE_PERMISSION={"edit":"allow","bash":"deny"}`, "OPENCODE_DISABLE_PROJECT_CONFIG=1", instructions}},
-		{"read-only", agent.Assignment{Permission: agent.ReadOnly}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"},
+		{"full", agent.Assignment{Options: agent.Options{Permission: agent.Full}}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR", "--auto"}, []string{"A=b", "OPENCODE_PERMISSION=x"}},
+		{"edit", agent.Assignment{Options: agent.Options{Permission: agent.Edit}}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"}, []string{"A=b", `OPENCODE_PERMISSION={"edit":"allow","bash":"deny"}`, "OPENCODE_DISABLE_PROJECT_CONFIG=1", instructions}},
+		{"read-only", agent.Assignment{Options: agent.Options{Permission: agent.ReadOnly}}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"},
 			[]string{"A=b", `OPENCODE_PERMISSION={"edit":"deny","bash":"deny"}`, "OPENCODE_DISABLE_PROJECT_CONFIG=1", instructions}},
 		{"resume", agent.Assignment{Follow: &agent.Follow{Session: "s"}}, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR", "--auto", "--session", "s"},
 			[]string{"A=b", "OPENCODE_PERMISSION=x"}},
@@ -153,14 +153,14 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, a := range map[string]agent.Assignment{
-		"max_turns": {MaxTurns: 1}, "max_cost": {MaxCost: 1}, "mcp_config": {MCP: "x"}, `permission "root"`: {Permission: "root"},
+		"max_turns": {Options: agent.Options{MaxTurns: 1}}, "max_cost": {Options: agent.Options{MaxCost: 1}}, "mcp_config": {Options: agent.Options{MCP: "x"}}, `permission "root"`: {Options: agent.Options{Permission: "root"}},
 	} {
 		a.Command = []string{self}
 		if err := opencode.New().Check(a); !errors.As(err, new(*agent.ConfigError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("Check = %v, want a *ConfigError with %s", err, want)
 		}
 	}
-	if err := opencode.New().Check(agent.Assignment{Command: []string{self}, Model: "m", Review: true, Permission: agent.Full}); err != nil {
+	if err := opencode.New().Check(agent.Assignment{Command: []string{self}, Options: agent.Options{Model: "m", Permission: agent.Full}, Review: true}); err != nil {
 		t.Errorf("Check = %v, want nil", err)
 	}
 }

@@ -21,7 +21,7 @@ func start(t *testing.T) *streamtest.Real {
 // TestRealReply: the first reply fits, the work is done, and the role's prompt reached the model.
 func TestRealReply(t *testing.T) {
 	o := start(t)
-	o.Model = "fake/fake-model"
+	o.Assignment.Model = "fake/fake-model"
 	h := o.Play(t, modeltest.WriteFile("out.txt", "hello\n"),
 		streamtest.GoodReply("written").Using(modeltest.Usage{Input: 5000, Cached: 3000, Output: 77}))
 	h.WantReply(t, "written")
@@ -46,7 +46,7 @@ func TestRealText(t *testing.T) {
 // TestRealDenied: a tool without permission does not exist.
 func TestRealDenied(t *testing.T) {
 	o := start(t)
-	o.Permission = agent.ReadOnly
+	o.Assignment.Permission = agent.ReadOnly
 	o.Play(t, streamtest.GoodReply("looked")).WantReply(t, "looked")
 	q := o.Server.Requests()
 	tools := q[len(q)-1].Tools
@@ -55,7 +55,7 @@ func TestRealDenied(t *testing.T) {
 			t.Errorf("tools = %q, want no %s", tools, name)
 		}
 	}
-	o.Permission = agent.Edit
+	o.Assignment.Permission = agent.Edit
 	o.Play(t, modeltest.WriteFile("out.txt", "x"), streamtest.GoodReply("wrote")).WantReply(t, "wrote")
 	o.WantFile(t, "out.txt", "x")
 	if q = o.Server.Requests(); slices.Contains(q[len(q)-1].Tools, "bash") {
@@ -66,7 +66,7 @@ func TestRealDenied(t *testing.T) {
 // TestRealAsked: opencode refuses to leave the work directory, for which it would ask a person.
 func TestRealAsked(t *testing.T) {
 	o := start(t)
-	o.Permission = agent.Edit
+	o.Assignment.Permission = agent.Edit
 	streamtest.WantErr[*agent.ConfigError](t, o.Play(t, modeltest.WriteFile(t.TempDir()+"/out.txt", "x"), streamtest.GoodReply("wrote")), "permission denied: write")
 }
 
@@ -78,7 +78,7 @@ func TestRealFaults(t *testing.T) {
 
 func TestRealHang(t *testing.T) {
 	o := start(t)
-	o.Timeout = 12 * time.Second
+	o.Assignment.Timeout = 12 * time.Second
 	o.Play(t, modeltest.Hang()).WantFailure(t, "timed out after 12s")
 }
 
@@ -97,13 +97,13 @@ func TestRealSessions(t *testing.T) {
 	o := start(t)
 	first := o.Play(t, streamtest.GoodReply("worked"))
 	first.WantReply(t, "worked")
-	o.Contract, o.Prompt, o.Follow = contract.Review, "You are the Supervisor.", &agent.Follow{Session: first.Session, Fork: true}
+	o.Assignment.Contract, o.Assignment.Prompt, o.Assignment.Follow = contract.Review, "You are the Supervisor.", &agent.Follow{Session: first.Session, Fork: true}
 	review := o.Play(t, modeltest.Say("Mend it."))
 	review.WantReply(t, "Mend it.")
 	if review.Session == first.Session || review.Session == "" || review.Spent == nil || review.Spent.Input != 1000 {
 		t.Errorf("session %q, spent %+v, want another session than %q and the work of one step", review.Session, review.Spent, first.Session)
 	}
-	o.Contract, o.Prompt, o.Follow = contract.Instruction, "You are the Implementor.", &agent.Follow{Session: first.Session}
+	o.Assignment.Contract, o.Assignment.Prompt, o.Assignment.Follow = contract.Instruction, "You are the Implementor.", &agent.Follow{Session: first.Session}
 	again := o.Play(t, streamtest.GoodReply("mended"))
 	again.WantReply(t, "mended")
 	q := o.Server.Requests()

@@ -24,8 +24,8 @@ import (
 // directory.
 type Real struct {
 	agent.Adapter
-	agent.Assignment
-	Server *modeltest.Server
+	Assignment agent.Assignment
+	Server     *modeltest.Server
 }
 
 // Start returns an adapter with the real program, or skips the test as modeltest.Find does. It
@@ -70,9 +70,9 @@ func (r *Real) Play(t *testing.T, steps ...modeltest.Step) Conversation {
 func (r *Real) PlayUntil(t *testing.T, file string, steps ...modeltest.Step) Conversation {
 	t.Helper()
 	text := "Please do this: " + modeltest.Play(steps...).String()
-	r.Input, _ = json.Marshal(map[string]string{"instruction": text})
-	if r.Follow != nil {
-		r.Follow.Text = text
+	r.Assignment.Input, _ = json.Marshal(map[string]string{"instruction": text})
+	if r.Assignment.Follow != nil {
+		r.Assignment.Follow.Text = text
 	}
 	if err := r.Check(r.Assignment); err != nil {
 		t.Fatal(err)
@@ -84,9 +84,9 @@ func (r *Real) PlayUntil(t *testing.T, file string, steps ...modeltest.Step) Con
 	stop, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if file != "" {
-		go cancelWhen(stop, cancel, filepath.Join(r.Dir, file))
+		go cancelWhen(stop, cancel, filepath.Join(r.Assignment.Dir, file))
 	}
-	return Converse(t, stop, r.Adapter, &inv, r.Contract)
+	return Converse(t, stop, r.Adapter, &inv, r.Assignment.Contract)
 }
 
 // Converse runs a conversation.
@@ -167,7 +167,7 @@ func WantErr[E error](t *testing.T, h Conversation, text string) (err E) {
 // WantFile checks the text of a file in the work directory.
 func (r *Real) WantFile(t *testing.T, name, text string) {
 	t.Helper()
-	if data, err := os.ReadFile(filepath.Join(r.Dir, name)); err != nil || string(data) != text {
+	if data, err := os.ReadFile(filepath.Join(r.Assignment.Dir, name)); err != nil || string(data) != text {
 		t.Errorf("file %s = %q, %v, want %q", name, data, err, text)
 	}
 }
@@ -197,20 +197,20 @@ func GoodReply(message string) modeltest.Step {
 func RunsNothing(t *testing.T, r *Real, files map[string]string, word string) {
 	t.Helper()
 	for name, text := range files {
-		path := filepath.Join(r.Dir, name)
+		path := filepath.Join(r.Assignment.Dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "DIR", r.Dir)), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "DIR", r.Assignment.Dir)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r.Permission = agent.ReadOnly
+	r.Assignment.Permission = agent.ReadOnly
 	c := r.Play(t, GoodReply("done"))
 	if c.Reply == nil {
 		t.Errorf("there is no reply: %v %v %s", c.Err, c.Failure, c.Stderr)
 	}
-	if ran, _ := filepath.Glob(filepath.Join(r.Dir, "ran-*")); len(ran) > 0 {
+	if ran, _ := filepath.Glob(filepath.Join(r.Assignment.Dir, "ran-*")); len(ran) > 0 {
 		t.Errorf("it ran %q", ran)
 	}
 	for _, q := range r.Server.Requests() {
