@@ -24,7 +24,6 @@ import (
 	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/projection"
-	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/workspace"
 )
 
@@ -229,7 +228,8 @@ func watchProblems(b *board.Board, place *board.Place, w config.Watch) (found []
 		if task, err := place.ReadTask(e.Path); err != nil || task.Done() {
 			continue
 		}
-		if wrong, ok := errors.AsType[*frontmatter.Problem](roster.CheckWatch(w, e.Path, values)); ok {
+		_, err := w.With(e.Path, values)
+		if wrong, ok := errors.AsType[*frontmatter.Problem](err); ok {
 			found = append(found, wrong)
 		}
 	}

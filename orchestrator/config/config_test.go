@@ -667,35 +667,37 @@ func TestStrictWatch(t *testing.T) {
 	}
 }
 
-// TestOverrides: a role or a task has settings of the watch for itself, which are refused with
+// TestWith: a role or a task has settings of the watch for itself, which are refused with
 // their place as those of the file.
-func TestOverrides(t *testing.T) {
+func TestWith(t *testing.T) {
 	for _, tt := range []struct {
-		name string
-		o    []Override
-		want func(*Watch)
-		err  string
+		name, header string
+		want         func(*Watch)
+		err          string
 	}{
-		{"none", nil, func(*Watch) {}, ""},
-		{"a limit", []Override{{"model_timeout", "25m", "r.md", 3}},
-			func(w *Watch) { w.ModelTimeout = 25 * time.Minute }, ""},
-		{"a limit below a name", []Override{{"mcp_timeout.end", "5m", "r.md", 3}},
-			func(w *Watch) { w.MCPEnd = 5 * time.Minute }, ""},
-		{"off", []Override{{"", "off", "r.md", 3}}, func(w *Watch) { w.Enabled = false }, ""},
-		{"strict, but for one", []Override{{"grace", "1m", "r.md", 3}, {"profile", "strict", "r.md", 4}},
+		{"null", "{ceiling: }", func(*Watch) {}, ""},
+		{"a limit", "{model_timeout: 25m}", func(w *Watch) { w.ModelTimeout = 25 * time.Minute }, ""},
+		{"a limit below a name", "{mcp_timeout: {end: 5m}}", func(w *Watch) { w.MCPEnd = 5 * time.Minute }, ""},
+		{"off", "off", func(w *Watch) { w.Enabled = false }, ""},
+		{"strict, but for one", "{grace: 1m, profile: strict}",
 			func(w *Watch) {
 				w.Profile, w.ModelWarning, w.ModelTimeout, w.MCPEnd, w.Grace, w.Answer, w.SilentAgents = "strict", 2*time.Minute, 5*time.Minute, time.Minute, time.Minute, 30*time.Second, true
 			}, ""},
-		{"stages", []Override{{"stages", "1s 2s 3s", "r.md", 3}},
-			func(w *Watch) { w.Stages = health.Stages{time.Second, 2 * time.Second, 3 * time.Second} }, ""},
-		{"an unknown name", []Override{{"patience", "1m", "r.md", 3}}, nil, "r.md:3: watch.patience: no such setting"},
-		{"no duration", []Override{{"ceiling", "-3m", "r.md", 3}}, nil, `r.md:3: watch.ceiling: "-3m" is no duration`},
-		{"no switch", []Override{{"", "perhaps", "r.md", 3}}, nil, `r.md:3: watch: "perhaps" is neither off nor a mapping`},
-		{"stages that do not grow", []Override{{"stages", "3s 2s 1s", "r.md", 3}}, nil, "r.md:3: watch.stages"},
-		{"above the ceiling", []Override{{"model_timeout", "1h", "r.md", 3}}, nil,
+		{"stages", "{stages: 1s 2s 3s}", func(w *Watch) { w.Stages = health.Stages{time.Second, 2 * time.Second, 3 * time.Second} }, ""},
+		{"an unknown name", "{patience: 1m}", nil, "r.md:3: watch.patience: no such setting"},
+		{"no duration", "{ceiling: -3m}", nil, `r.md:3: watch.ceiling: "-3m" is no duration`},
+		{"a list", "{ceiling: [3m]}", nil, `r.md:3: watch.ceiling: "a list" is no duration`},
+		{"no switch", "perhaps", nil, `r.md:3: watch: "perhaps" is neither off nor a mapping`},
+		{"stages that do not grow", "{stages: 3s 2s 1s}", nil, "r.md:3: watch.stages"},
+		{"above the ceiling", "{model_timeout: 1h}", nil,
 			"r.md:3: watch.model_timeout is 1h (r.md:3), and longer than watch.ceiling, 30m0s (settings)"},
 	} {
-		got, err := patientWatch.With(tt.o)
+		doc, err := frontmatter.Parse("r.md", []byte("---\nname: x\nwatch: "+tt.header+"\n---\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, values := doc.Field("watch")
+		got, err := patientWatch.With("r.md", doc.Flatten(values))
 		if tt.err != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), tt.err) {
 				t.Errorf("%s: %v, want %s", tt.name, err, tt.err)

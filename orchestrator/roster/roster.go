@@ -151,7 +151,7 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey, program program) (*Pl
 	env, withheld := environment(r.Environ, r.envRule(role, program.tool()))
 	p := &Player{Role: role, Adapter: program.adapter, Withheld: withheld, Shown: program.shown(), dryRun: r.DryRun}
 	var err error
-	if p.watch, err = r.Settings.Watch.With(overrides(role.File, role.Watch)); err != nil {
+	if p.watch, err = r.Settings.Watch.With(role.File, role.Watch); err != nil {
 		return nil, err
 	}
 	p.Pretends = program.name == event.Walker || program.name == "stub"

@@ -4,36 +4,12 @@ import (
 	"cmp"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/health"
 	"kanban-run/roles"
 )
-
-// overrides returns the watch settings that the frontmatter of a file contains.
-func overrides(file string, values []frontmatter.Value) (all []config.Override) {
-	for _, v := range values {
-		text := v.Text
-		switch {
-		case v.Node.Tag == "!!null": // null means "not set", as in the settings file
-			continue
-		case v.Node.Kind != yaml.ScalarNode:
-			text = "a list" // no setting accepts this value
-		}
-		all = append(all, config.Override{Name: v.Name, Value: text, File: file, Line: v.Line})
-	}
-	return all
-}
-
-// CheckWatch returns an error if a task's own settings for the watch of agents are wrong. Errors:
-// *frontmatter.Problem.
-func CheckWatch(w config.Watch, task string, values []frontmatter.Value) error {
-	_, err := w.With(overrides(task, values))
-	return err
-}
 
 // Duty is the kind of an agent's work. The limits for an agent without progress depend on it.
 type Duty int
@@ -53,7 +29,7 @@ func (p *Player) Judge() string { return p.watch.Judge }
 
 // PolicyFor returns the policy with a task's own settings applied. Errors: *frontmatter.Problem.
 func (p *Player) PolicyFor(d Duty, task string, values []frontmatter.Value) (health.Policy, error) {
-	w, err := p.watch.With(overrides(task, values))
+	w, err := p.watch.With(task, values)
 	return policy(w, p.Role, d), err
 }
 

@@ -3,28 +3,29 @@ package config
 import (
 	"fmt"
 	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/frontmatter"
 )
 
-// Override is a setting of the watch that a role or a task has for itself.
-type Override struct {
-	Name, Value string // Name is without "watch."; if Name is "", Value is off or on
-	File        string
-	Line        int
-}
-
-// With returns w with the overrides of a role or a task applied. Errors: *frontmatter.Problem.
-func (w Watch) With(overrides []Override) (Watch, error) {
+// With returns w with the values of the field "watch" in the header of a role or a task. A value
+// without a name is off or on. Errors: *frontmatter.Problem.
+func (w Watch) With(file string, values []frontmatter.Value) (Watch, error) {
 	r := &resolver{settings: &Settings{Watch: w, given: map[string]bool{}, places: map[string]given{}}, origins: map[string]Origin{}}
 	var all []given
-	for _, o := range overrides {
-		g := given{
-			name: "watch." + o.Name, value: o.Value,
-			file: o.File, line: o.Line, source: fmt.Sprintf("%s:%d", o.File, o.Line),
+	for _, v := range values {
+		g := given{name: "watch." + v.Name, value: v.Text, file: file, line: v.Line, source: fmt.Sprintf("%s:%d", file, v.Line)}
+		if v.Node.Tag == "!!null" { // null means "not set", as in the settings file
+			continue
 		}
-		if o.Name == "" {
-			on, ok := parseSwitch(o.Value)
+		if v.Node.Kind != yaml.ScalarNode {
+			g.value = "a list" // no setting accepts this value
+		}
+		if v.Name == "" {
+			on, ok := parseSwitch(g.value)
 			if g.name = "watch"; !ok {
-				return w, g.errorAt(fmt.Sprintf("%q is neither off nor a mapping", o.Value),
+				return w, g.errorAt(fmt.Sprintf("%q is neither off nor a mapping", g.value),
 					"write watch: off, or watch: {KEY: VALUE}")
 			}
 			g.name, g.value = "watch.enabled", on
