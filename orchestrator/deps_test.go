@@ -433,7 +433,6 @@ var arrows = map[string]map[string]string{
 		"orchestrator/agent":                    "it reads streams as an attempt does",
 		"orchestrator/agent/internal/agenttest": "adapters of tools pass the same suite",
 		"orchestrator/agent/modeltest":          "and work with the real tools",
-		"orchestrator/agent/stub":               "and are played by stubs",
 		"orchestrator/contract":                 "a stream holds a reply",
 		"orchestrator/proc":                     "a stream has an end",
 		"orchestrator/redact":                   "an attempt's output is redacted",

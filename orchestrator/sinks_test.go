@@ -83,14 +83,11 @@ var sinks = map[string]string{
 	"claim.lockFile.clear": "a constant",
 	"claim.lockFile.write": "for other runs: the names of the board and the task, and patterns out of its frontmatter",
 
-	"stub.call.play":      "the stub is an agent, and prints for kanban-run",
-	"stub.call.act":       "the stub",
-	"stub.call.say":       "the stub",
-	"stub.call.nextTask":  "the stub",
-	"stub.call.misbehave": "the stub",
-	"stub.call.flood":     "the stub",
-	"stub.rewrite":        "the stub as a Manager: the board",
-	"stub.countCall":      "the stub's memory",
+	"stub.call.play":     "the stub is an agent, and prints for kanban-run",
+	"stub.call.act":      "the stub",
+	"stub.call.nextTask": "the stub",
+	"stub.rewrite":       "the stub as a Manager: the board",
+	"stub.countCall":     "the stub's memory",
 }
 
 // own are the functions that print a text of the program itself as it is.
@@ -120,7 +117,6 @@ var outlets = map[string]string{
 	"workspace.ownOutputs":     "where they lead is no change of a supervisor's",
 	"kanban-run.main":          "hands them to the printers",
 	"proc.guardian.forkRunner": "the runner's are its guardian's",
-	"stub.call.leak":           "what a stub leaves behind holds on to the stub's",
 }
 
 // TestOneFunctionPrints looks for every call that writes, and for every mention of

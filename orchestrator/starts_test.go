@@ -14,13 +14,13 @@ import (
 // starts are all files that start a program, each with the reason why that program has no
 // controlling terminal on which it could ask a person.
 var starts = map[string]string{
-	"orchestrator/proc/reaper_linux.go":            "a session of its own, for all that a run starts; the runner alone stays in the guardian's",
-	"orchestrator/proc/reaper_other.go":            "the same on other systems",
-	"orchestrator/agent/acp/client.go":             "it stays in the session of the client, which proc has started",
-	"orchestrator/agent/stub/act.go":               "a session of its own",
-	"orchestrator/agent/modeltest/find.go":         "for tests only",
-	"orchestrator/proc/group.go":                   "proc.Detach, which gives it one",
-	"cmd/kanban-run/testdata/crash/escape/main.go": "for tests only",
+	"orchestrator/proc/reaper_linux.go":              "a session of its own, for all that a run starts; the runner alone stays in the guardian's",
+	"orchestrator/proc/reaper_other.go":              "the same on other systems",
+	"orchestrator/agent/acp/client.go":               "it stays in the session of the client, which proc has started",
+	"orchestrator/agent/modeltest/find.go":           "for tests only",
+	"orchestrator/agent/internal/agenttest/fault.go": "for tests only",
+	"orchestrator/proc/group.go":                     "proc.Detach, which gives it one",
+	"cmd/kanban-run/testdata/crash/escape/main.go":   "for tests only",
 }
 
 // TestStarts: programs are started by package proc, which gives them a session without a terminal.

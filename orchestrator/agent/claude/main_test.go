@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/agent/internal/agenttest"
-	"kanban-run/orchestrator/agent/stub"
 )
 
 // TestMain also plays claude around a stub, and one that is deaf.
@@ -36,7 +35,7 @@ func fakeClaude(rules string) int {
 	_, input, _ := strings.Cut(line.Message.Content[0].Text, "Your input:\n\n")
 	input, _, _ = strings.Cut(input, "\n\nWhen your work is done")
 	e := &envelope{to: os.Stdout}
-	code := stub.Main([]string{"--role", "Implementor", "--file", rules}, strings.NewReader(input), e, os.Stderr)
+	code := agenttest.Play([]string{"--role", "Implementor", "--file", rules}, strings.NewReader(input), e, os.Stderr)
 	if e.open || code == 0 {
 		e.begin()
 		fmt.Println(end)

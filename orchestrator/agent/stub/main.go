@@ -2,6 +2,7 @@ package stub
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -63,24 +64,19 @@ func (c *call) play(args []string, stdin io.Reader) int {
 	state := flags.String("state", "", "`folder` in which calls are counted")
 	kind := flags.String("call", callTask, "the `call` of a session that goes on")
 	reviewed := flags.Bool("reviewed", false, "name a session, and accept the work in a review")
-	leaked := flags.Bool("leaked", false, "be a process that an agent left behind")
 	if err := flags.Parse(args); err != nil {
 		return 2
-	}
-	if *leaked {
-		hang()
 	}
 	c.role, c.kind, c.reviewed = *role, *kind, *reviewed
 	if err := c.prepare(stdin, *file, *state); err != nil {
 		fmt.Fprintf(c.stderr, "%s: %v\n", Command, err)
 		return 2
 	}
-	code, err := c.act()
-	if err != nil {
+	if err := c.act(); err != nil {
 		fmt.Fprintf(c.stderr, "%s: %v\n", Command, err)
 		return 1
 	}
-	return code
+	return 0
 }
 
 func (c *call) prepare(stdin io.Reader, file, state string) error {
@@ -133,10 +129,7 @@ func (c *call) told() *extras {
 
 // reply returns the reply of a well-behaved agent, with the fields that the rule sets.
 func (c *call) reply() ([]byte, error) {
-	status, message := "ok", fmt.Sprintf("stub %s: %s", c.role, c.subject())
-	if c.rule.Status != "" {
-		status = c.rule.Status
-	}
+	status, message := cmp.Or(c.rule.Status, "ok"), fmt.Sprintf("stub %s: %s", c.role, c.subject())
 	if c.reviewed && c.kind == callReview && c.rule.Status == "" && c.rule.Tell == nil {
 		message = review.Completed
 	}
@@ -182,17 +175,10 @@ func (c *call) supervise(message string) ([]byte, error) {
 		}
 		return encode(map[string]any{"type": "ready", "message": message, "told": told})
 	}
-	verdict, score := "pass", 1.0
-	if c.rule.Verdict != "" {
-		verdict = c.rule.Verdict
-	}
-	if c.rule.Score != nil {
-		score = *c.rule.Score
-	}
 	return encode(map[string]any{
 		"type":           "checkpoint_reply",
-		"verdict":        verdict,
-		"score":          score,
+		"verdict":        cmp.Or(c.rule.Verdict, "pass"),
+		"score":          1,
 		"key_findings":   []string{message},
 		"decisions":      []string{},
 		"risks":          []string{},

@@ -1,11 +1,9 @@
 package stub
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -172,26 +170,6 @@ func unmet(needs []string, list []entry) (all []string) {
 func cutMark(entry string) (file string, marked bool) {
 	file, marked = strings.CutSuffix(strings.TrimSpace(entry), "[done]")
 	return strings.TrimSpace(file), marked
-}
-
-var currentLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^current:[^\r\n]*`) })
-
-// writeCurrent writes the next task to the board, like a Manager that edits the board itself. The
-// board must have a line that begins with `current:`.
-func (c *call) writeCurrent() error {
-	source, err := os.ReadFile(c.input.KanbanFile)
-	if err != nil {
-		return fmt.Errorf("read board: %w", err)
-	}
-	at := currentLine().FindIndex(source)
-	if at == nil {
-		return fmt.Errorf("board %s has no line that begins with current", c.input.KanbanFile)
-	}
-	value, err := json.Marshal(c.nextTask())
-	if err != nil {
-		return err
-	}
-	return rewrite(c.input.KanbanFile, slices.Concat(source[:at[0]], []byte("current: "), value, source[at[1]:]))
 }
 
 // writeBoard changes the board, which an agent other than the Manager must not do.

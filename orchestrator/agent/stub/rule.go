@@ -30,15 +30,11 @@ type rule struct {
 	Message *string   `yaml:"message"`
 	Next    nextTask  `yaml:"-"` // the key next_task, see findNext
 	Tasks   *[]string `yaml:"tasks"`
-	Code    *int      `yaml:"code"`
 	For     *duration `yaml:"for"`
-	Bytes   *int64    `yaml:"bytes"`
 	Stderr  string    `yaml:"stderr"`
-	Write   bool      `yaml:"write"`
 	Board   *string   `yaml:"board"`
 	Tell    *extras   `yaml:"tell"`
 	Verdict string    `yaml:"verdict"`
-	Score   *float64  `yaml:"score"`
 }
 
 // attempts is one number or a list of them.

@@ -31,7 +31,7 @@ func main() {
 		write    = flags.Bool("write", false, "with -walk: write current onto the board too")
 		reply    = flags.String("reply", `{"status":"ok","message":"done"}`, "what to print")
 		edit     = flags.String("edit", "", "OLD=>NEW: replace the text on the board")
-		odd      = flags.Int("odd", 0, "reply as a Manager with so many odd tasks, of 3,000 values each")
+		odd      = flags.Int("odd", 0, "reply as a Manager with so many odd tasks, of 7,000 bytes each")
 		link     = flags.String("link", "", "replace the board by a link to this")
 		flaky    = flags.String("flaky", "", "print garbage until this file exists, and make it")
 		parent   = flags.String("parent", "", "write the number of the parent process to this file, then wait for a signal")
@@ -110,8 +110,7 @@ func waitForSignal(file, stubborn string) {
 	}
 }
 
-// oddReply returns a Manager's reply with n tasks. Their names look like YAML with very many
-// values, so a board with these tasks could not be read.
+// oddReply returns a Manager's reply with n tasks, whose long names look like YAML.
 func oddReply(n int) string {
 	tasks := make([]string, n)
 	for i := range tasks {

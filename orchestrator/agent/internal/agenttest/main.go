@@ -3,14 +3,11 @@ package agenttest
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"kanban-run/orchestrator/agent/stub"
-	"kanban-run/orchestrator/testfile"
 )
 
 // Main is the TestMain of an adapter's tests. The test binary plays the stub or the program that
@@ -19,7 +16,7 @@ import (
 func Main(m *testing.M, programs map[string]func(args []string) int) int {
 	if len(os.Args) > 1 {
 		if os.Args[1] == stub.Command {
-			return stub.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
+			return Play(os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
 		}
 		if play := programs[os.Args[1]]; play != nil {
 			return play(os.Args[2:])
@@ -49,11 +46,4 @@ func Self(t testing.TB) string {
 func QuietEnv(t testing.TB, more ...string) []string {
 	t.Helper()
 	return append([]string{"GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()}, more...)
-}
-
-// Rules writes a stub's file with one rule, and returns its path.
-func Rules(t testing.TB, do string, more ...string) string {
-	t.Helper()
-	lines := append([]string{"- do: " + do}, more...)
-	return testfile.Write(t, filepath.Join(t.TempDir(), "stub.yaml"), strings.Join(lines, "\n  ")+"\n")
 }

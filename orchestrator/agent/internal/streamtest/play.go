@@ -12,7 +12,6 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/agent/internal/agenttest"
-	"kanban-run/orchestrator/agent/stub"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
 )
@@ -50,7 +49,7 @@ func Play(args []string, first string, wrap func(reply []byte) []byte) int {
 // Stub returns a stub agent's reply to a prompt, and the stub's exit status.
 func Stub(args []string, asked string) (reply []byte, code int) {
 	var s stubOutput
-	code = stub.Main(args, strings.NewReader(inputOf(asked)), &s, os.Stderr)
+	code = agenttest.Play(args, strings.NewReader(inputOf(asked)), &s, os.Stderr)
 	return bytes.TrimSuffix(s.Bytes(), []byte("\n")), code
 }
 
