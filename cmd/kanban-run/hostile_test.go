@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -13,25 +14,27 @@ import (
 	"time"
 )
 
-// refusedWithin is how long a board may take to be refused, whatever it is.
+// refusedWithin is how much of a processor a board may take to be refused, whatever it is.
 const refusedWithin = 2 * time.Second
 
 // runHere runs the program in a folder and returns what it said.
-func runHere(t *testing.T, dir string, args ...string) (code int, stdout, stderr string) {
+func runHere(t *testing.T, dir string, args ...string) (ended *os.ProcessState, stdout, stderr string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	cmd := exec.Command(self, args...)
+	stop, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(stop, self, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &errs
 	cmd.Env = append(os.Environ(), standIn+"=1", "GORACE=atexit_sleep_ms=0")
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+	return cmd.ProcessState, out.String(), errs.String()
 }
 
 // TestHostileBoards: each is refused with exit code 2, a place and a
@@ -165,20 +168,19 @@ func TestAcceptedOddities(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "k.yaml"), "\xef\xbb\xbfcurrent: t.md\r\ntasks:\r\n  - t.md\r\n")
 	write(t, filepath.Join(dir, "t.md"), "\xef\xbb\xbf---\r\nrole: Architect\r\n---\r\n"+strings.Repeat("long body\r\n", 1<<20))
-	code, stdout, stderr := runHere(t, dir, "check", "--exec", "true", "k.yaml")
-	if code != 0 || !strings.Contains(stdout, "0 errors, 0 warnings") {
+	ended, stdout, stderr := runHere(t, dir, "check", "--exec", "true", "k.yaml")
+	if code := ended.ExitCode(); code != 0 || !strings.Contains(stdout, "0 errors, 0 warnings") {
 		t.Errorf("check = %d\n%s%s", code, stdout, stderr)
 	}
 }
 
 func refused(t *testing.T, dir, board, want string) {
 	t.Helper()
-	began := time.Now()
-	code, stdout, stderr := runHere(t, dir, "--exec", "touch "+filepath.Join(dir, "started"), board)
-	if took := time.Since(began); took > refusedWithin && !raceEnabled {
-		t.Errorf("it took %v, want at most %v", took, refusedWithin)
+	ended, stdout, stderr := runHere(t, dir, "--exec", "touch "+filepath.Join(dir, "started"), board)
+	if took := ended.UserTime() + ended.SystemTime(); took > refusedWithin && !raceEnabled {
+		t.Errorf("it took %v of a processor, want at most %v", took, refusedWithin)
 	}
-	if code != exitInvalid || stdout != "" {
+	if code := ended.ExitCode(); code != exitInvalid || stdout != "" {
 		t.Errorf("exit code %d, stdout %q, want %d and nothing", code, stdout, exitInvalid)
 	}
 	if !regexp.MustCompile(want).MatchString(stderr) {
