@@ -10,9 +10,12 @@ import (
 	"kanban-run/orchestrator/journal"
 )
 
-// longRecords is the least number of records in the long journal. The last step is written in full,
-// even if it goes beyond this number.
-const longRecords = 100_000
+// The least number of records in a journal that is written here: the long one, and that of a board with
+// a history. The last step is written in full, even if it goes beyond this number.
+const (
+	longRecords    = 100_000
+	historyRecords = 4_000 // 500 steps
+)
 
 // historyWriter writes the journal of a long run. It writes the same events in the same order as
 // kanban-run, and flow.History has to accept every event.
@@ -22,8 +25,8 @@ type historyWriter struct {
 	epoch   uint64
 }
 
-// writeLongHistory writes the journal of a run of many steps on a board of few tasks.
-func writeLongHistory(path, board string) error {
+// writeHistory writes the journal of a run of many steps on a board of few tasks.
+func writeHistory(path, board string, records uint64) error {
 	j, err := journal.Open(path, time.Now, func(journal.Record) error { return nil })
 	if err != nil {
 		return err
@@ -40,7 +43,7 @@ func writeLongHistory(path, board string) error {
 			Version: "dev", Form: event.Form,
 			Limits: event.Limits{MaxRetries: 3}, OnDivergence: "accept", Tasks: longTasks})
 	}
-	for n := 1; err == nil && s.history.Seq < longRecords; n++ {
+	for n := 1; err == nil && s.history.Seq < records; n++ {
 		err = s.step(n, board)
 	}
 	if err == nil {

@@ -31,8 +31,8 @@ func rows() []row {
 		}
 	}
 	return []row{
-		{"step, 100 tasks, to the C floor", "x", 2.5, false, floor(100)},
-		{"step, 1k tasks, to the C floor", "x", 2.5, false, floor(1000)},
+		{"step, 100 tasks, to the C floor", "x", 4, false, floor(100)},
+		{"step, 1k tasks, to the C floor", "x", 8, false, floor(1000)},
 		{"step, 10k tasks, to 1k", "x", 10, false,
 			ratio(func(l *lab) (float64, error) { return l.step(10000) },
 				func(l *lab) (float64, error) { return l.step(1000) })},
@@ -46,6 +46,13 @@ func rows() []row {
 		{"1000 boards asleep: fds a board", "", 6, true, asleepRow("fds")},
 		{"1000 boards asleep: peak memory", "MB", 80, true, asleepRow("memory")},
 		{"1000 boards asleep: of a core", "%", 2, true, asleepRow("processor")},
+		{"log -f beside a run, to the run", "x", 1, false, watcherRow("log", "-f")},
+		{"status -w beside a run, to the run", "x", 1, false, watcherRow("status", "-w")},
+		{"view beside a run, to the run", "x", 1, false, watcherRow("view")},
+		{"log -f beside an agent asleep, of a core", "%", 0.5, true, idleRow("log", "-f")},
+		{"status -w beside an agent asleep, of a core", "%", 0.5, true, idleRow("status", "-w")},
+		{"view beside an agent asleep, of a core", "%", 0.5, true, idleRow("view")},
+		{"a dry run of 100 tasks, to the real run", "x", 1.5, false, ratio((*lab).dryRun, (*lab).realRun)},
 		{"start to the first spawn, to a Go hello world", "x", 15, false,
 			ratio(many((*lab).timeToSpawn), many((*lab).hello))},
 		{"a journal of 100k records verified", "s", 1, false, (*lab).verifyJournal},
@@ -146,7 +153,24 @@ func (l *lab) longJournal() (string, error) {
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	return path, writeLongHistory(path, "kanban.yaml")
+	return path, writeHistory(path, "kanban.yaml", longRecords)
+}
+
+// boardBehind returns the folder of a fresh board of n tasks with the journal of an earlier run.
+func (l *lab) boardBehind(journal string, n int) (string, error) {
+	dir, err := l.freshBoard(n)
+	if err != nil {
+		return "", err
+	}
+	history, err := os.ReadFile(journal)
+	if err != nil {
+		return "", err
+	}
+	runDir := filepath.Join(dir, ".kanban-run", "runs", "kanban.yaml")
+	if err := os.MkdirAll(runDir, 0o700); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(runDir, "journal.jsonl"), history, 0o600)
 }
 
 // verifyJournal returns the time to verify a journal of 100,000 records, in seconds.
@@ -170,19 +194,8 @@ func (l *lab) resume() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	dir, err := l.freshBoard(longTasks)
+	dir, err := l.boardBehind(path, longTasks)
 	if err != nil {
-		return 0, err
-	}
-	history, err := os.ReadFile(path)
-	if err != nil {
-		return 0, err
-	}
-	runDir := filepath.Join(dir, ".kanban-run", "runs", "kanban.yaml")
-	if err := os.MkdirAll(runDir, 0o700); err != nil {
-		return 0, err
-	}
-	if err := os.WriteFile(filepath.Join(runDir, "journal.jsonl"), history, 0o600); err != nil {
 		return 0, err
 	}
 	took, _, err := timePerStep(1, l.command(dir, 1), exitLimit)
