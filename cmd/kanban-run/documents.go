@@ -21,6 +21,7 @@ import (
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/projection"
+	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/workspace"
 )
@@ -29,10 +30,23 @@ import (
 // first run begins, so that they do not speak for an earlier run, and at the end, also if the
 // runner was killed.
 type documents struct {
-	results string // in the form of report --json; "": none
-	html    string // a page; "": none
-	workdir string // the folder of -C, to which the boards' names are relative; "": none
-	begun   bool   // the first run has begun
+	results string          // in the form of report --json; "": none
+	html    string          // a page; "": none
+	workdir string          // the folder of -C, to which the boards' names are relative; "": none
+	begun   bool            // the first run has begun
+	ended   []result.Result // of this run; nil: it has not ended
+}
+
+// lookFunc reads how a board stands.
+type lookFunc func(board string) (inspect.Board, error)
+
+// look reads how a board stands behind the end of this run, or as its journal says.
+func (d documents) look(board string) (inspect.Board, error) {
+	b, err := inspect.Looker{Keep: keepSteps}.Look(board)
+	if i := slices.IndexFunc(d.ended, func(r result.Result) bool { return r.Board == board }); i >= 0 {
+		endAs(&b, d.ended[i], err)
+	}
+	return b, err
 }
 
 // documentFlags adds the flags that name documents, and returns what they will name.
@@ -70,7 +84,7 @@ func (d documents) enter() error {
 type document struct {
 	name   string // as the user wrote it
 	path   string // absolute
-	render func(l inspect.Looker, boards []string) ([]byte, error)
+	render func(look lookFunc, boards []string) ([]byte, error)
 }
 
 // all returns the documents with absolute paths. A relative path is relative to the folder in which
@@ -152,7 +166,7 @@ func isSameFile(a, b string) bool {
 // write writes the documents about boards.
 func (d documents) write(t *terminal, boards []string) (err error) {
 	for _, one := range d.all(t) {
-		text, failed := one.render(inspect.Looker{Keep: keepSteps}, boards)
+		text, failed := one.render(d.look, boards)
 		if failed == nil {
 			failed = durable.WriteFile(one.path, text, 0o644)
 		}
@@ -189,10 +203,10 @@ func (*outputError) Hint() string {
 
 // renderResults returns the results of boards in the form of report --json. A board without a
 // journal, or with a damaged one, is no error, since the run may have refused it.
-func (t *terminal) renderResults(l inspect.Looker, names []string) ([]byte, error) {
+func (t *terminal) renderResults(look lookFunc, names []string) ([]byte, error) {
 	doc := projection.Document{Version: projection.FormVersion, Boards: []projection.Board{}}
 	for _, name := range names {
-		b, err := l.Look(name)
+		b, err := look(name)
 		if !isShown(err) && !errors.As(err, new(*ledger.NoRunError)) {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ import (
 
 // reportPage prints the HTML page of boards.
 func (t *terminal) reportPage(l inspect.Looker, names []string) error {
-	text, err := t.renderPage(l, names)
+	text, err := t.renderPage(l.Look, names)
 	if err != nil {
 		return err
 	}
@@ -22,11 +22,11 @@ func (t *terminal) reportPage(l inspect.Looker, names []string) error {
 
 // renderPage renders boards as one HTML page. For a damaged journal the page shows the part before
 // the damage.
-func (t *terminal) renderPage(l inspect.Looker, names []string) ([]byte, error) {
+func (t *terminal) renderPage(look lookFunc, names []string) ([]byte, error) {
 	boards := make([]*projection.Board, len(names))
 	quoted := make([]string, len(names))
 	for i, name := range names {
-		b, err := l.Look(name)
+		b, err := look(name)
 		if !isShown(err) && !errors.As(err, new(*ledger.NoRunError)) {
 			return nil, err
 		}

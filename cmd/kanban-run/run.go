@@ -94,6 +94,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, docs *documents, dr
 	}
 	t.free()
 	screen := o.screen(t, boards, dry)
+	screen.docs = docs
 	if t.job != nil && dry {
 		screen.record = newRecorder(screen.observer)
 		screen.observer = screen.record
@@ -176,6 +177,7 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 		results[i].Code, results[i].Hint = codes[i], hintFor(r, s.dry)
 	}
 	code := worst(codes)
+	s.docs.ended = results
 	if s.json != nil {
 		s.json.Summary(s.boards(results, keepLast), code)
 		return code, s.conclude(t, results, code)
@@ -225,15 +227,23 @@ func (s *screen) boards(results []result.Result, keep projection.Keep) []project
 		b, err := inspect.Looker{Keep: keep}.Look(r.Board)
 		if s.dry {
 			b.Board = s.record.board(r.Board)
-		}
-		if s.dry || err != nil || r.Outcome == event.Owned || r.Outcome == event.Unsaved || r.Err != nil && r.Outcome != event.Later {
 			b.EndAs(r.Outcome, r.Text, r.Code, r.Question)
+		} else {
+			endAs(&b, r, err)
 		}
 		b.LastRun.Steps, b.LastRun.Used = r.Steps, r.Used
 		b.Hint, b.Unsaved, b.Branch = r.Hint, r.Unsaved, r.Unpushed
 		boards[i] = b.Board
 	}
 	return boards
+}
+
+// endAs makes a board end as a run of this process has, where its journal does not say so. err is the
+// error of reading the board.
+func endAs(b *inspect.Board, r result.Result, err error) {
+	if err != nil || r.Outcome == event.Owned || r.Outcome == event.Unsaved || r.Err != nil && r.Outcome != event.Later {
+		b.EndAs(r.Outcome, r.Text, r.Code, r.Question)
+	}
 }
 
 // table prints how each board stands after a run of several boards, and each different hint once.
