@@ -120,6 +120,11 @@ func TestTable(t *testing.T) {
 		}
 		return strings.Join(all, "|")
 	}
+	atWork := *boards[1]
+	atWork.Board, atWork.State, atWork.Who = "work.yaml", projection.Running, projection.Nobody
+	if got := names(screen(0).Table(append([]*projection.Board{&atWork}, boards...), 0)); !strings.HasPrefix(got, "✗ stuck|✗ mend|! work|! again|") {
+		t.Errorf("with a board at work the rows are %s", got)
+	}
 	all := screen(0).Table(boards, 0)
 	if got, want := names(all), "✗ stuck|✗ mend|! again|✓ done-1|✓ done-2|✓ done-3"; got != want {
 		t.Errorf("the rows are %s, want %s", got, want)
@@ -133,11 +138,16 @@ func TestTable(t *testing.T) {
 		}
 	}
 	few := screen(0).Table(boards, 6)
-	if got := names(few); got != "✗ stuck|✗ mend|! again|✓ done-1" || len(few) != 6 || few[4] != "  and 2 boards more that need nobody" {
+	if got := names(few); got != "✗ stuck|✗ mend|! again|✓ done-1" || len(few) != 6 || few[4] != "  and 2 boards more that wait for nobody" {
 		t.Errorf("in 6 lines the table is\n%s", strings.Join(few, "\n"))
 	}
-	if least := names(screen(0).Table(boards, 1)); least != "✗ stuck|✗ mend|! again" {
-		t.Errorf("in one line the rows are %s, want those that need somebody", least)
+	if least := names(screen(0).Table(boards, 1)); least != "✗ stuck|✗ mend" {
+		t.Errorf("in one line the rows are %s, want those that wait for a person", least)
+	}
+	whole, narrow := screen(40).Table(boards, 0), screen(40).Table(boards, 12)
+	if text := strings.Join(narrow, "\n"); strings.Contains(strings.Join(whole, ""), "…") || len(whole) <= 12 || len(narrow) > 12 ||
+		!strings.Contains(text, "(Implementor s…\n") || !strings.HasSuffix(text, "\n3 of 6 boards complete, 2 need you, 1\nonly has to be run again") {
+		t.Errorf("in 12 lines of 40 columns the table is\n%s\nand without a bound\n%s", text, strings.Join(whole, "\n"))
 	}
 }
 

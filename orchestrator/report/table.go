@@ -14,38 +14,56 @@ import (
 	"kanban-run/orchestrator/projection"
 )
 
-// ranks is the order of the boards in a table. The boards that need a person come first.
-var ranks = []projection.Who{projection.Decide, projection.Mend, projection.RunAgain, projection.Nobody}
+// rank returns the place of a board in a table: first those that need a person, then those at work.
+func rank(b *projection.Board) int {
+	switch {
+	case b.Who == projection.Decide:
+		return 0
+	case b.Who == projection.Mend:
+		return 1
+	case b.IsAtWork():
+		return 2
+	case b.Who == projection.RunAgain:
+		return 3
+	default:
+		return 4
+	}
+}
 
 // Table returns the lines of a table of boards, and a last line with totals. A row has a sign, the
 // board, the action that a person has to take, the time at which the last run ended, the cost, and
 // a text about how the board stands. If the screen is narrower than the constant wide, this text
-// follows on lines of its own. If the parameter most is not 0, rows of boards that need nobody are left
-// out where there would be more lines than that.
+// follows on lines of its own. If the parameter most is not 0 and there would be more lines than that,
+// the texts are cut to a line, and then rows are left out: first those of boards that need nobody, then
+// those that only have to be run again.
 func (s Screen) Table(boards []*projection.Board, most int) []string {
 	sorted := slices.Clone(boards)
 	slices.SortStableFunc(sorted, func(a, b *projection.Board) int {
-		return cmp.Or(cmp.Compare(slices.Index(ranks, a.Who), slices.Index(ranks, b.Who)),
+		return cmp.Or(cmp.Compare(rank(a), rank(b)),
 			cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Board, b.Board))
 	})
-	rows := s.rows(sorted)
+	sum := Wrap(totals(sorted), s.Width)
+	rows := s.rows(sorted, false)
+	if most > 0 && len(slices.Concat(rows...))+len(sum) > most {
+		rows = s.rows(sorted, true)
+	}
 	var lines []string
 	left := 0
 	for i, row := range rows {
-		if most > 0 && sorted[i].Who == projection.Nobody && len(lines)+len(row)+2 > most {
+		if most > 0 && !sorted[i].Who.AsksPerson() && len(lines)+len(row)+1+len(sum) > most {
 			left++
 			continue
 		}
 		lines = append(lines, row...)
 	}
 	if left > 0 {
-		lines = append(lines, fmt.Sprintf("  and %s more that need nobody", event.Count(left, "board")))
+		lines = append(lines, fmt.Sprintf("  and %s more that wait for nobody", event.Count(left, "board")))
 	}
-	return append(lines, totals(sorted))
+	return append(lines, sum...)
 }
 
-// rows returns the lines of each board.
-func (s Screen) rows(boards []*projection.Board) (rows [][]string) {
+// rows returns the lines of each board. If brief is true, a text is cut to a line.
+func (s Screen) rows(boards []*projection.Board, brief bool) (rows [][]string) {
 	cells := make([][]string, len(boards))
 	for i, b := range boards {
 		cost := b.Totals.Used.Money()
@@ -66,6 +84,9 @@ func (s Screen) rows(boards []*projection.Board) (rows [][]string) {
 	for i, b := range boards {
 		head := coloredSign(b.Weight, s.Color) + " " + heads[i]
 		text := Wrap(s.Out.Sprintf("%s", whole(b)), max(0, s.Width-indent))
+		if brief && len(text) > 1 {
+			text = []string{cut(strings.Join(text, " "), s.Width-indent)}
+		}
 		var lines []string
 		if below {
 			lines = append(lines, head)
