@@ -100,10 +100,11 @@ func (t *terminal) printQuestion(b *projection.Board) error {
 		return errors.Join(errs...)
 	}
 	for _, p := range b.Proposals {
-		errs = append(errs, t.printWrapped("  ", "proposed: "+p.Text))
-		if p.Evidence != "" {
-			errs = append(errs, t.printWrapped("    ", event.Brief(p.Evidence)))
+		text := fmt.Sprintf("proposed for %s: %s", b.Board, p.Text)
+		if evidence := event.Brief(p.Evidence); !strings.Contains(b.Why(), evidence) {
+			text += " (" + evidence + ")"
 		}
+		errs = append(errs, t.printWrapped("  ", text))
 	}
 	return errors.Join(errs...)
 }
