@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"kanban-run/orchestrator/event"
@@ -23,15 +22,17 @@ type historyWriter struct {
 	journal *journal.Journal
 	history flow.History
 	epoch   uint64
+	sha     string // SHA-256 of the board
 }
 
-// writeHistory writes the journal of a run of many steps on a board of few tasks.
-func writeHistory(path, board string, records uint64) error {
+// writeHistory writes the journal of a run of many steps on a board of few tasks. sha is the SHA-256 of
+// the board as it stands.
+func writeHistory(path, board, sha string, records uint64) error {
 	j, err := journal.Open(path, time.Now, func(journal.Record) error { return nil })
 	if err != nil {
 		return err
 	}
-	s := &historyWriter{journal: j}
+	s := &historyWriter{journal: j, sha: sha}
 	if s.epoch, err = j.BeginEpoch(); err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (s *historyWriter) step(n int, board string) error {
 	for i := range longTasks {
 		tasks = append(tasks, taskName(i))
 	}
-	task, next, sha := tasks[n%longTasks], tasks[(n+1)%longTasks], fmt.Sprintf("%064x", n)
+	task, next, sha := tasks[n%longTasks], tasks[(n+1)%longTasks], s.sha
 	given, err := json.Marshal(map[string]string{"task_file": task, "kanban_file": board})
 	if err != nil {
 		return err

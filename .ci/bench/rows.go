@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/journal"
 )
 
@@ -153,7 +154,20 @@ func (l *lab) longJournal() (string, error) {
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	return path, writeHistory(path, "kanban.yaml", longRecords)
+	return path, l.writeHistory(path, longTasks, longRecords)
+}
+
+// writeHistory writes the journal of earlier runs on the board of n tasks, as it stands.
+func (l *lab) writeHistory(path string, n int, records uint64) error {
+	dir, err := l.freshBoard(n)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "kanban.yaml"))
+	if err != nil {
+		return err
+	}
+	return writeHistory(path, "kanban.yaml", board.SHA(text), records)
 }
 
 // boardBehind returns the folder of a fresh board of n tasks with the journal of an earlier run.

@@ -72,7 +72,7 @@ type watcher struct {
 func (l *lab) watch(n int, args []string) (*watcher, error) {
 	journal := l.path("history.jsonl")
 	if _, err := os.Stat(journal); err != nil {
-		if err := writeHistory(journal, "kanban.yaml", historyRecords); err != nil {
+		if err := l.writeHistory(journal, n, historyRecords); err != nil {
 			return nil, err
 		}
 	}
