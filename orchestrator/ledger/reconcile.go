@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
@@ -117,4 +118,46 @@ func (l *Ledger) reconcileState() error {
 	l.fallBehind(l.setAside(edit))
 	l.draw()
 	return err
+}
+
+// reconcile journals the Lead's decision about a RECONCILE_LOCK. The decision ends the lock and
+// restores the state that was rebuilt from the rollback point (seed 002, "Deterministic reconcile
+// procedure", steps 8, 9 and 11). The diff shows how the decision changes the state of the work.
+func (a *arbitration) reconcile(q Question, e event.Acknowledged) (Question, error) {
+	was, text := a.history.State, a.question.Why
+	rebuilt, point, err := a.outcome()
+	if err != nil {
+		return q, err
+	}
+	e.Text = "it goes on from the sound records, says the Lead"
+	if err := rebuilt.State.Apply(e); err != nil {
+		return q, err
+	}
+	change := unified("state", stateJSON(was), "state after the rollback", stateJSON(rebuilt.State))
+	q.Diff = summary(rebuilt, point) + change
+	if q.Done = e.Text; e.Choice == "" {
+		q.Done = ""
+	}
+	if a.answer.Ask {
+		return q, nil
+	}
+	events := []event.Event{e, rebuilt.Exit(a.board, event.DecisionLead, text, point)}
+	if a.history.Custody.Locked == "" { // no run has found the contradiction yet
+		events = slices.Insert(events, 0,
+			event.Event(event.StateDiverged{Source: event.SourceJournal, Task: a.board, Text: text}),
+			event.Event(event.LockEntered{Board: a.board, Reason: text}))
+	}
+	return q, a.recordDecision(events...)
+}
+
+// outcome returns the state that the reconciliation restores. Without a rollback point, it is the
+// state after the records that could be applied.
+func (a *arbitration) outcome() (flow.Rebuilt, flow.Snapshot, error) {
+	if len(a.history.Points) != 1 {
+		unchanged := flow.Rebuilt{State: a.history.State, Affected: []string{}, Findings: []string{}}
+		return unchanged, flow.Snapshot{}, nil
+	}
+	point := a.history.Points[0]
+	rebuilt, err := a.rebuild(point)
+	return rebuilt, point, err
 }
