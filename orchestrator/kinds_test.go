@@ -24,7 +24,7 @@ var kindArms = map[string]struct {
 	today, goal int
 	why         string
 }{
-	"orchestrator/briefing":   {16, 0, "what the supervisor is told of each step"},
+	"orchestrator/briefing":   {12, 0, "what the supervisor is told of each step"},
 	"orchestrator/call":       {6, 6, "which events end an attempt at once, or begin or end a step"},
 	"orchestrator/decisions":  {3, 0, "a run that begins or ends, and what a checkpoint found"},
 	"orchestrator/preflight":  {1, 1, "whether a task was worked on before"},

@@ -157,13 +157,15 @@ func clip(text string) string {
 // describe returns the message for the supervisor about an event, or "" if the supervisor gets no
 // message about the event.
 func describe(e event.Event) string {
+	if _, own := event.CheckpointOf(e); own {
+		return "" // the supervisor itself caused this event
+	}
 	s := e.Sentence()
 	switch e := e.(type) {
 	case event.ReplyAccepted, event.ManagerWalked:
 		return "" // Briefing.states has this event
-	case event.CheckpointHeld, event.CheckpointMissed, event.SupervisorFailed, event.ScopeViolated,
-		event.SupervisorLost, event.SupervisorDismissed, event.BoardEnded:
-		return "" // the supervisor itself caused this event
+	case event.SupervisorLost, event.SupervisorDismissed, event.BoardEnded:
+		return "" // the supervisor itself caused this event, too
 	case event.Acknowledged:
 		return "the Lead: " + s.Text
 	case event.ReviewHeld:
