@@ -24,13 +24,13 @@ func (c *call) nextTask() *string {
 	}
 	done := path.Clean(c.input.task())
 	b, unreadable := c.readBoard()
-	list := readEntries(c.tasks.reader(place, c.input.KanbanFile), c.input.Tasks, marks(b), done)
+	list := readEntries(c.tasks.reader(place, c.input.KanbanFile), c.input.Tasks, b, done)
 	at := slices.IndexFunc(list, func(e entry) bool { return path.Clean(e.file) == done })
 	byNeeds := slices.ContainsFunc(list, func(e entry) bool { return len(e.needs) > 0 })
 	if byNeeds && at >= 0 && !list[at].marked {
 		err := unreadable
 		if err == nil {
-			err = c.markDone(b, done)
+			err = c.markDone(b, list[at].place)
 		}
 		if err != nil {
 			fmt.Fprintf(c.stderr, "warning: %s is not marked as done: %v\n", done, err)
@@ -65,19 +65,28 @@ func (c *call) nextTask() *string {
 	return &d.Next
 }
 
-// marks returns, for each task of a board, whether the board marks it as done. It reads the board,
-// because the list in the input of a run has no marks. If b is nil, the map is empty.
-func marks(b *board.Board) map[string]bool {
-	all := map[string]bool{}
-	for i := 0; b != nil && i < b.Len(); i++ {
-		all[path.Clean(b.Entry(i).Path)] = b.Entry(i).Done()
+// placesOf returns the index on the board's list of each task of the input, or -1. Agents see the paths of
+// a board in a subfolder with the folder, so the tasks are told by their order, unless the list has another
+// length. If b is nil, no task is found.
+func placesOf(b *board.Board, tasks []string) []int {
+	places := make([]int, len(tasks))
+	for i, text := range tasks {
+		file, _ := cutMark(text)
+		switch {
+		case b == nil:
+			places[i] = -1
+		case b.Len() == len(tasks):
+			places[i] = i
+		default:
+			places[i] = b.Finder()(file)
+		}
 	}
-	return all
+	return places
 }
 
-// markDone marks a task as done on the board. It does nothing if the board lacks the task.
-func (c *call) markDone(b *board.Board, task string) error {
-	i := b.Finder()(task)
+// markDone marks the task with the index i as done on the board. It does nothing if the board lacks the
+// task.
+func (c *call) markDone(b *board.Board, i int) error {
 	if i < 0 {
 		return nil
 	}
@@ -99,6 +108,8 @@ func (c *call) readBoard() (*board.Board, error) {
 // entry is an entry of the list, with facts from its file.
 type entry struct {
 	file   string
+	place  int    // index on the board's list; -1: the board lacks the task, or cannot be read
+	listed string // path on the board's list
 	marked bool
 	done   bool // its file is marked as done, or it is the task just worked on
 	needs  []string
@@ -132,17 +143,20 @@ func (t *taskCache) reader(place *board.Place, kanbanFile string) func(task stri
 	}
 }
 
-// readEntries reads the list of the input, and the files of its tasks with the function read. The
-// map marked has the marks on the board. The parameter done is the task that was just worked on.
+// readEntries reads the list of the input, and the files of its tasks with the function read. The board b
+// has the marks; it may be nil. The parameter done is the task that was just worked on.
 func readEntries(
-	read func(task string) (*board.Task, error), tasks []string, marked map[string]bool, done string,
+	read func(task string) (*board.Task, error), tasks []string, b *board.Board, done string,
 ) []entry {
-	list, seen := make([]entry, len(tasks)), map[string]bool{}
+	list, places, seen := make([]entry, len(tasks)), placesOf(b, tasks), map[string]bool{}
 	for i, text := range tasks {
 		e := &list[i]
 		e.file, e.marked = cutMark(text)
 		clean := path.Clean(e.file)
-		e.marked = e.marked || marked[clean]
+		e.place, e.listed = places[i], e.file
+		if e.place >= 0 { // the list in the input of a run has no marks
+			e.marked, e.listed = e.marked || b.Entry(e.place).Done(), b.Entry(e.place).Path
+		}
 		e.done = clean == done || seen[clean] // a task that is listed twice is worked on at its first place
 		seen[clean] = true
 		if task, err := read(e.file); err != nil {
@@ -158,7 +172,7 @@ func readEntries(
 func unmet(needs []string, list []entry) (all []string) {
 	for _, need := range needs {
 		if !slices.ContainsFunc(list, func(e entry) bool {
-			return path.Clean(e.file) == path.Clean(need) && (e.marked || e.done)
+			return (e.marked || e.done) && (path.Clean(e.file) == path.Clean(need) || path.Clean(e.listed) == path.Clean(need))
 		}) {
 			all = append(all, need)
 		}
