@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,10 +102,7 @@ they used, what they said, and the retries of their providers.`,
 			step := flags.Int("step", 0, "show only step `N`")
 			verify := flags.Bool("verify", false, "check the journal instead, and say what was found")
 			return func(t *terminal, args []string) (int, error) {
-				if err := boardArgs("log", args, !*failed); err != nil {
-					return 0, err
-				}
-				if err := checkLogFlags(len(args), *verify, *follow, *step); err != nil {
+				if err := cmp.Or(boardArgs("log", args, !*failed), checkLogFlags(len(args), *verify, *follow, *step)); err != nil {
 					return 0, err
 				}
 				if _, err := s.load(t); err != nil {

@@ -163,7 +163,7 @@ func newPage(boards []*projection.Board, o Options) *page {
 	for i := range boards {
 		p.Boards = append(p.Boards, p.board(boards[i], i+1))
 	}
-	slices.SortStableFunc(p.Boards, func(a, b *boardView) int { return a.urgency() - b.urgency() })
+	slices.SortStableFunc(p.Boards, func(a, b *boardView) int { return projection.Compare(a.board, b.board) })
 	p.alignColumns()
 	p.waterfall()
 	p.whatNext()
@@ -172,15 +172,6 @@ func newPage(boards []*projection.Board, o Options) *page {
 	p.tools()
 	p.checkpoints()
 	return p
-}
-
-// urgency returns the rank of a board on the page. The boards that need a person come first. The
-// boards that were never run follow, then those at work, then those that are complete.
-func (v *boardView) urgency() int {
-	if v.board.Who.AsksPerson() && !v.board.IsAtWork() {
-		return 0
-	}
-	return slices.Index([]string{"bad", "warn", "soft", "work", "good"}, v.Look.Tone)
 }
 
 // lookOf returns the look for a board's state.

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -227,4 +228,23 @@ func foretellEnd(e flow.Finish) string {
 		return nothingNext + " until you decide (kanban-run ack), or edit the board"
 	}
 	return nothingNext + ": " + e.Text
+}
+
+// Compare orders boards for people: first those that need a person, then those at work, then those that
+// only have to be run again. Of boards alike the weightier comes first.
+func Compare(a, b *Board) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.Weight, a.Weight)) }
+
+func (b *Board) rank() int {
+	switch {
+	case b.Who == Decide:
+		return 0
+	case b.Who == Mend:
+		return 1
+	case b.IsAtWork():
+		return 2
+	case b.Who == RunAgain:
+		return 3
+	default:
+		return 4
+	}
 }

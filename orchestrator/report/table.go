@@ -14,22 +14,6 @@ import (
 	"kanban-run/orchestrator/projection"
 )
 
-// rank returns the place of a board in a table: first those that need a person, then those at work.
-func rank(b *projection.Board) int {
-	switch {
-	case b.Who == projection.Decide:
-		return 0
-	case b.Who == projection.Mend:
-		return 1
-	case b.IsAtWork():
-		return 2
-	case b.Who == projection.RunAgain:
-		return 3
-	default:
-		return 4
-	}
-}
-
 // Table returns the lines of a table of boards, and a last line with totals. A row has a sign, the
 // board, the action that a person has to take, the time at which the last run ended, the cost, and
 // a text about how the board stands. If the screen is narrower than the constant wide, this text
@@ -39,8 +23,7 @@ func rank(b *projection.Board) int {
 func (s Screen) Table(boards []*projection.Board, most int) []string {
 	sorted := slices.Clone(boards)
 	slices.SortStableFunc(sorted, func(a, b *projection.Board) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)),
-			cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Board, b.Board))
+		return cmp.Or(projection.Compare(a, b), cmp.Compare(a.Board, b.Board))
 	})
 	sum := Wrap(totals(sorted), s.Width)
 	rows := s.rows(sorted, false)
