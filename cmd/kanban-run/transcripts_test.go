@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -160,6 +161,9 @@ func (p *play) run() {
 		must(p.t, cmd.Process.Signal(syscall.SIGSTOP))
 		runner.kill()
 		must(p.t, cmd.Process.Kill())
+		agent, err := strconv.Atoi(strings.TrimSpace(p.read("at-work"))) // it lives, until the next run ends it
+		must(p.t, err)
+		p.t.Cleanup(func() { _ = syscall.Kill(-agent, syscall.SIGKILL) })
 	case "interrupt":
 		must(p.t, cmd.Process.Signal(os.Interrupt))
 	}

@@ -232,7 +232,9 @@ func foretellEnd(e flow.Finish) string {
 
 // Compare orders boards for people: first those that need a person, then those at work, then those that
 // only have to be run again. Of boards alike the weightier comes first.
-func Compare(a, b *Board) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.Weight, a.Weight)) }
+func Compare(a, b *Board) int {
+	return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.Weight, a.Weight))
+}
 
 func (b *Board) rank() int {
 	switch {
