@@ -296,8 +296,10 @@ func (g *Grant) lockTask(stop context.Context, c Claim) error {
 		if !errors.As(err, &taken) || !taken.Left || !taken.Unseen && taken.Board != c.Board || time.Now().After(end) {
 			return err
 		}
-		if kill := g.registry.system.End; kill != nil && !taken.Unseen {
-			_ = kill(taken.mark) // the next try tells whether it lives
+		// Also one that was not seen a moment ago: in a chain of forks each process lives for milliseconds. The
+		// next try tells whether it lives.
+		if kill := g.registry.system.End; kill != nil && taken.Board == c.Board {
+			_ = kill(taken.mark)
 		}
 		select {
 		case <-stop.Done():
