@@ -382,11 +382,18 @@ func TestUnseenAgent(t *testing.T) {
 	}
 }
 
-// TestAgentThatWasPassed: an agent of the own board that the sweep has passed is ended when it holds the task.
+// TestAgentThatWasPassed: an agent of the own board that the sweep has passed is ended when it holds the task,
+// also if it is not seen in that moment, as one of a chain of forks.
 func TestAgentThatWasPassed(t *testing.T) {
 	if !hasLocks {
 		t.Skip("claims of other processes are Linux's")
 	}
+	for _, seen := range []bool{true, false} {
+		t.Run(fmt.Sprintf("seen %t", seen), func(t *testing.T) { testAgentThatWasPassed(t, seen) })
+	}
+}
+
+func testAgentThatWasPassed(t *testing.T, seen bool) {
 	dir := t.TempDir()
 	own := claim.Claim{Board: filepath.Join(dir, "b1.yaml"), Task: filepath.Join(dir, "t1"), Dir: dir, Mark: "5a"}
 	dead := claim.NewRegistry(claim.System{})
@@ -399,7 +406,7 @@ func TestAgentThatWasPassed(t *testing.T) {
 	}
 	lives := true // and has the file of the claim
 	r := claim.NewRegistry(claim.System{
-		IsAtWork: func(mark string) bool { return mark == "5a" && lives },
+		IsAtWork: func(mark string) bool { return mark == "5a" && lives && seen },
 		End: func(mark string) error {
 			lives = lives && mark != "5a"
 			return killed.File().Close()
