@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -60,6 +61,8 @@ func guarding(mode string, args []string) int {
 		_ = os.Unsetenv(markVariable)
 		err := syscall.Exec("/proc/self/exe", append([]string{os.Args[0], "helper", "guard"}, args...), os.Environ())
 		panic(err)
+	case "chain":
+		playChain(args[0])
 	case "foreign":
 		playForeign()
 	case "unadopted":
@@ -104,6 +107,20 @@ func playForeign() {
 			return
 		}
 		leave("daemon")
+	}
+}
+
+// playChain is one process of a chain, each of which starts the next one and ends, until a time.
+func playChain(until string) {
+	end, _ := strconv.ParseInt(until, 10, 64)
+	time.Sleep(2 * time.Millisecond)
+	if time.Now().UnixNano() > end {
+		return
+	}
+	next := exec.Command("/proc/self/exe", "helper", "chain", until)
+	next.Stdout, next.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true}
+	if err := next.Start(); err != nil {
+		panic(err)
 	}
 }
 

@@ -160,18 +160,22 @@ func EndMarked(mark Mark) error {
 	deadline := time.Now().Add(sweepTime)
 	all := processSet{} // kept over all rounds, because a dying process hides its mark
 	for {
-		if err := addMarked(all, mark); err != nil {
+		none := true
+		err := eachMarked(mark, func(pid int, s stat) bool {
+			none = false
+			all.add(pid, s)
+			_ = unix.Kill(pid, unix.SIGKILL)
+			return true
+		})
+		if err != nil {
 			return fmt.Errorf("look for leftovers: %w", err)
 		}
 		left := all.alive()
-		if len(left) == 0 {
+		if none && len(left) == 0 {
 			return nil
 		}
 		if time.Now().After(deadline) {
 			return &LeftoverError{left}
-		}
-		for _, pid := range left {
-			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 		time.Sleep(sweepPause)
 	}
@@ -180,22 +184,45 @@ func EndMarked(mark Mark) error {
 // Lives reports whether a process with the mark is alive. That may be an agent of the marked run,
 // or a process that the agent left behind.
 func Lives(mark Mark) bool {
-	all := processSet{}
-	return mark != 0 && addMarked(all, mark) == nil && len(all.alive()) > 0
+	lives := false
+	if mark != 0 {
+		_ = eachMarked(mark, func(int, stat) bool {
+			lives = true
+			return false
+		})
+	}
+	return lives
 }
 
-// addMarked adds the processes that have the mark, with all their descendants.
-func addMarked(all processSet, mark Mark) error {
-	pids, err := listProcesses()
-	for _, pid := range pids {
-		if !hasMark(pid, mark) {
-			continue
+// chases bounds how often a search looks for processes that were started during the search.
+const chases = 10
+
+// eachMarked calls the function visit for every living process that has the mark and for their
+// descendants, until the function returns false. A look at all processes takes longer than one process
+// of a chain of forks lives. So the search begins with the newest, and goes on with those that were
+// started meanwhile.
+func eachMarked(mark Mark, visit func(pid int, s stat) bool) error {
+	seen := map[int]bool{}
+	for range chases {
+		pids, err := listProcesses()
+		if err != nil {
+			return err
 		}
-		for _, below := range appendDescendants(nil, pid) {
-			if s, ok := readStat(below); ok {
-				all.add(below, s)
+		pids = slices.DeleteFunc(pids, func(pid int) bool { return seen[pid] })
+		if len(pids) == 0 {
+			return nil
+		}
+		for _, pid := range slices.Backward(pids) {
+			seen[pid] = true
+			if !hasMark(pid, mark) {
+				continue
+			}
+			for _, below := range appendDescendants(nil, pid) {
+				if s, ok := readStat(below); ok && !s.dead && !visit(below, s) {
+					return nil
+				}
 			}
 		}
 	}
-	return err
+	return nil
 }

@@ -3,11 +3,14 @@ package proc
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -130,6 +133,54 @@ func TestEndMarked(t *testing.T) {
 	}
 	if err := subreaper.killAllOrphans(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestChainIsSeen: a search that looks once at each process passes most of a chain of forks, whose processes live
+// for milliseconds each (9 looks of 10 passed it).
+func TestChainIsSeen(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	mark, until := NewMark(), time.Now().Add(20*time.Second).UnixNano()
+	c, err := forkChild(&Spec{Argv: helperArgv(t, "chain", fmt.Sprint(until)), Env: quiet(t), Mark: mark}, inherited{nil, w, os.Stderr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	c.await()
+	if _, err := c.reap(); err != nil {
+		t.Fatal(err)
+	}
+	const looks = 50
+	seen := 0
+	for range looks {
+		if Lives(mark) {
+			seen++
+		}
+	}
+	if seen < looks*3/4 {
+		t.Errorf("%d looks of %d saw the chain, want nearly all", seen, looks)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, r)
+		close(ended)
+	}()
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		if err := EndMarked(mark); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-ended:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the chain lives on")
+		}
 	}
 }
 

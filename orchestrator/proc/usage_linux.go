@@ -55,7 +55,10 @@ func (p *Process) Usage() (u Usage, ok bool) {
 // keys are process IDs. A process stays in the family after its parent has ended.
 func (p *Process) Family() map[int]Relative {
 	all := processSet{}
-	_ = addMarked(all, p.child.mark) // processes that cannot be listed are left out
+	_ = eachMarked(p.child.mark, func(pid int, s stat) bool { // processes that cannot be listed are left out
+		all.add(pid, s)
+		return true
+	})
 	for _, pid := range appendDescendants(nil, p.child.pid) {
 		if s, ok := readStat(pid); ok {
 			all.add(pid, s)
