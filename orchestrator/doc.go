@@ -73,7 +73,7 @@
 //	orchestrator   ─► marks, divergence                  before and after an attempt
 //	orchestrator   ─► trust ─► roster                    before and after an attempt
 //	run            ─► preflight ─► inspect ─► ledger, workspace, projection
-//	call, supervisor ─► briefing ─► contract, board, rundir
+//	call, supervisor ─► briefing ─► contract, board, projection, rundir
 //	call, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
 //	watch, attempt ─► health ─► agent          watch ─► inbox
 //	result         ─► claim, gitstore, agent, failure

@@ -24,24 +24,23 @@ var kindArms = map[string]struct {
 	today, goal int
 	why         string
 }{
-	"orchestrator/briefing":   {12, 0, "what the supervisor is told of each step"},
 	"orchestrator/call":       {6, 6, "which events end an attempt at once, or begin or end a step"},
-	"orchestrator/decisions":  {3, 0, "a run that begins or ends, and what a checkpoint found"},
+	"orchestrator/decisions":  {2, 2, "the entries that a killed run did not write are those since its begin"},
 	"orchestrator/preflight":  {1, 1, "whether a task was worked on before"},
 	"orchestrator/flow":       {32, 32, "what a journal of another run says, and who wrote it"},
 	"orchestrator/gitstore":   {9, 9, "after which a commit is made"},
 	"orchestrator/ledger":     {7, 7, "the log of replies, and whose record an acknowledgement follows"},
 	"orchestrator/projection": {32, 31, "the steps and attempts of a board, folded for people"},
-	"orchestrator/report":     {3, 0, "a dry run"},
+	"orchestrator/report":     {3, 3, "a dry run lists the calls that would be made, and not what happened"},
 	"orchestrator/watch":      {5, 5, "which messages were not delivered"},
-	"cmd/kanban-run":          {6, 0, "what log --events and ack look for"},
+	"cmd/kanban-run":          {6, 6, "tell waits until a run has answered its message"},
 }
 
 // callBranches are the places that tell kinds of call apart, by package: six kinds are made in package
 // call, and follow each other in package flow.
 var callBranches = map[string]int{
 	"orchestrator":            2,
-	"orchestrator/briefing":   3,
+	"orchestrator/briefing":   2,
 	"orchestrator/call":       16,
 	"orchestrator/claim":      1,
 	"orchestrator/decisions":  1,

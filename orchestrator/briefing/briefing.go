@@ -9,20 +9,22 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/roles"
 )
 
-// The greatest numbers of states and of messages in a briefing.
+// The greatest numbers of steps and of messages that a supervisor is told of.
 const (
-	mostStates   = 200
+	mostSteps    = 200
 	mostMessages = 30 // seed 001, "Step 3: Incremental Context Load"
 )
 
@@ -33,23 +35,15 @@ type Briefing struct {
 	Place    *board.Place
 	Redactor *redact.Redactor
 
-	states   []state   // states of the last mostStates finished steps
-	messages []message // the last mostMessages messages
-	heard    uint64    // number of the last record that the supervisor was told of
-	finished map[string]bool
+	fold     projection.Fold
+	messages []message       // the last mostMessages messages
+	told     int             // number of the last step that the supervisor knows, see number
+	heard    uint64          // number of the last record that the supervisor was told of
 	handed   map[string]bool // files that the supervisor was told to read, unchanged since then
 
-	reply     contract.RoleState // the reply to the open step's task, as a state; zero: none yet
-	open      *event.Checkpoint  // the open checkpoint
-	told, due int                // last state that the supervisor knows; last state in its input
-	wise      map[string]int     // length in bytes of each file of wisdom/ in the present input
-	notes     []string           // see Notes
-	leftOut   []string           // files that the present input leaves out
-}
-
-type state struct {
-	number int // number among all finished steps, from 1
-	contract.RoleState
+	wise    map[string]int // length in bytes of each file of wisdom/ in the present input
+	notes   []string       // see Notes
+	leftOut []string       // files that the present input leaves out
 }
 
 type message struct {
@@ -63,7 +57,7 @@ func New(dir rundir.Dir, place *board.Place, r *redact.Redactor) *Briefing {
 		Dir:      dir,
 		Place:    place,
 		Redactor: r,
-		finished: map[string]bool{},
+		fold:     projection.Fold{Keep: projection.Keep{Steps: mostSteps}},
 		handed:   map[string]bool{},
 		wise:     map[string]int{},
 	}
@@ -71,77 +65,62 @@ func New(dir rundir.Dir, place *board.Place, r *redact.Redactor) *Briefing {
 
 // Add takes a record of the board into account.
 func (b *Briefing) Add(e event.Entry) {
-	switch ev := e.Event.(type) {
-	case event.StepStarted:
-		b.reply, b.open = contract.RoleState{}, ev.Checkpoint
-		if ev.Call.IsSupervision() {
-			b.due = b.count()
+	b.fold.Add(e)
+	s := b.fold.LastStep()
+	_, looked := event.CheckpointOf(e.Event)
+	switch a := b.fold.LastAttempt(); {
+	case looked && a != nil && s.Checkpoint != nil && a.Result == projection.Accepted:
+		b.told, b.heard = b.number(), e.Seq
+		for _, task := range s.Checkpoint.Scope {
+			b.handed[path.Clean(task)] = true
 		}
-	case event.ReplyAccepted:
-		b.accept(ev)
-	case event.StepFinished:
-		if b.finish(ev); ev.Ended() != "" && b.reply.Task == "" {
-			b.tell(e.Seq, fmt.Sprintf("step %d (%s): %s", ev.Step, ev.Task, ev.Ended()))
+	case a != nil && a.Call == event.ReadyCall && a.Result == projection.Accepted:
+		// The input of this call has all finished steps, but no messages and no names of task files.
+		b.told, b.handed = b.number(), map[string]bool{}
+	}
+	closes := e.Event.Sentence().Edge == event.ClosesStep
+	_, hasState := stateOf(s)
+	if closes && hasState {
+		delete(b.handed, path.Clean(s.Task))
+	}
+	if text := event.ToSupervisor(e.Event); text != "" && !(closes && hasState) {
+		b.messages = append(b.messages, message{e.Seq, clip(text)})
+		b.messages = b.messages[max(0, len(b.messages)-mostMessages):]
+	}
+}
+
+// number returns the number of the last step among all steps, counted from 1.
+func (b *Briefing) number() int { return b.fold.Earlier + len(b.fold.Steps) }
+
+// states returns the states of the finished steps whose numbers are greater than the one given.
+func (b *Briefing) states(after int) (all []contract.RoleState) {
+	for i := range b.fold.Steps {
+		s := &b.fold.Steps[i]
+		if state, ok := stateOf(s); ok && s.State == projection.StepDone && b.fold.Earlier+i+1 > after {
+			all = append(all, state)
 		}
-	case event.CheckpointHeld, event.SupervisorFailed:
-		b.hold(e.Seq)
 	}
-	if text := describe(e.Event); text != "" {
-		b.tell(e.Seq, text)
-	}
+	return all
 }
 
-// tell adds a message for the supervisor.
-func (b *Briefing) tell(seq uint64, text string) {
-	b.messages = append(b.messages, message{seq, clip(text)})
-	b.messages = b.messages[max(0, len(b.messages)-mostMessages):]
-}
-
-func (b *Briefing) accept(e event.ReplyAccepted) {
-	switch e.Call {
-	case event.TaskCall:
-		b.reply = contract.RoleState{Task: e.Task, Role: e.Role, Status: e.Status, Message: clip(e.Message)}
-	case event.ReadyCall:
-		// The input of this call has all finished steps, but no messages and no names of task
-		// files.
-		b.told, b.handed = b.due, map[string]bool{}
+// stateOf returns what the task's agent of a step replied, and what was decided about it. It returns
+// false if no such agent has replied.
+func stateOf(s *projection.Step) (contract.RoleState, bool) {
+	if s == nil {
+		return contract.RoleState{}, false
 	}
-}
-
-func (b *Briefing) finish(e event.StepFinished) {
-	if b.reply.Task == "" {
-		return
+	for _, a := range slices.Backward(s.Attempts) {
+		if a.Call != event.TaskCall || a.Result != projection.Accepted {
+			continue
+		}
+		state := contract.RoleState{Task: s.Task, Role: a.Role, Status: cmp.Or(s.Status, a.Status),
+			Message: clip(a.Message), Decision: clip(s.Message)}
+		if s.Manager != "ok" {
+			state.Decision = s.Manager + ": " + state.Decision
+		}
+		return state, true
 	}
-	s := b.reply
-	s.Status, s.Decision = cmp.Or(e.Status, s.Status), clip(e.Message)
-	if e.Manager != "ok" {
-		s.Decision = e.Manager + ": " + s.Decision
-	}
-	if s.Status == "ok" {
-		b.finished[path.Clean(s.Task)] = true
-	}
-	delete(b.handed, path.Clean(s.Task))
-	b.states = append(b.states, state{b.count() + 1, s})
-	b.states = b.states[max(0, len(b.states)-mostStates):]
-}
-
-// count returns the number of finished steps.
-func (b *Briefing) count() int {
-	if len(b.states) == 0 {
-		return 0
-	}
-	return b.states[len(b.states)-1].number
-}
-
-// hold treats the whole input for the open checkpoint as known to the supervisor.
-func (b *Briefing) hold(seq uint64) {
-	b.told, b.heard = b.due, seq
-	if b.open == nil {
-		return
-	}
-	for _, task := range b.open.Scope {
-		b.handed[path.Clean(task)] = true
-	}
+	return contract.RoleState{}, false
 }
 
 // maxText bounds an agent's message in an input, in bytes.
@@ -154,40 +133,13 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }
 
-// describe returns the message for the supervisor about an event, or "" if the supervisor gets no
-// message about the event.
-func describe(e event.Event) string {
-	if _, own := event.CheckpointOf(e); own {
-		return "" // the supervisor itself caused this event
-	}
-	s := e.Sentence()
-	switch e := e.(type) {
-	case event.ReplyAccepted, event.ManagerWalked:
-		return "" // Briefing.states has this event
-	case event.SupervisorLost, event.SupervisorDismissed, event.BoardEnded:
-		return "" // the supervisor itself caused this event, too
-	case event.Acknowledged:
-		return "the Lead: " + s.Text
-	case event.ReviewHeld:
-		s = e.Whole()
-	}
-	switch {
-	case s.Step != 0 && s.Weight >= event.Note:
-		return fmt.Sprintf("step %d (%s): %s", s.Step, e.Subject(), s.Text)
-	case s.Weight >= event.Warning:
-		return s.Text
-	default:
-		return ""
-	}
-}
-
 // About holds the present facts about a board and its supervisor.
 type About struct {
 	Board       string
 	RoleSpec    string
 	Requirement string
 	Tasks       []string // tasks of the board as it is now
-	Done        []bool   // for each of Tasks, whether the board marks it as done
+	Done        []bool   // for each of Tasks, whether it is done
 	Supervisor  *flow.Supervisor
 }
 
@@ -201,10 +153,7 @@ func (b *Briefing) Ready(a About) contract.ReadyInput {
 		TeamName:    a.Board,
 		Requirement: a.Requirement,
 		Recovery:    a.Supervisor.Recovers(),
-		Baseline:    contract.Baseline{Wisdom: b.wisdom(a.Supervisor, nil), TeamSession: b.Dir.TeamSession()},
-	}
-	for _, s := range b.states {
-		in.Baseline.States = append(in.Baseline.States, s.RoleState)
+		Baseline:    contract.Baseline{States: b.states(0), Wisdom: b.wisdom(a.Supervisor, nil), TeamSession: b.Dir.TeamSession()},
 	}
 	if a.Supervisor.Started || a.Supervisor.Memory == event.InReports {
 		in.Reports = b.reports(a.Supervisor)
@@ -214,13 +163,11 @@ func (b *Briefing) Ready(a About) contract.ReadyInput {
 
 // Checkpoint returns the input for a supervisor that is woken for the checkpoint c.
 func (b *Briefing) Checkpoint(a About, c event.Checkpoint) contract.CheckpointInput {
-	in := contract.CheckpointInput{ID: c.ID, Scope: c.Scope, Progress: b.progress(a)}
-	all := a.Supervisor.Memory == event.InReports
-	for _, s := range b.states {
-		if all || s.number > b.told {
-			in.States = append(in.States, s.RoleState)
-		}
+	all, told := a.Supervisor.Memory == event.InReports, b.told
+	if all {
+		told = 0
 	}
+	in := contract.CheckpointInput{ID: c.ID, Scope: c.Scope, Progress: a.progress(), States: b.states(told)}
 	if c.Again != "" {
 		in.Messages = append(in.Messages, c.Again+" did not let the work go on like this, "+
 			"and a person has mended something since: look at all of its scope again")
@@ -251,10 +198,10 @@ func (b *Briefing) Checkpoint(a About, c event.Checkpoint) contract.CheckpointIn
 }
 
 // progress returns seed 001's "M/N tasks completed".
-func (b *Briefing) progress(a About) string {
+func (a About) progress() string {
 	done := 0
-	for i, task := range a.Tasks {
-		if b.finished[path.Clean(task)] || i < len(a.Done) && a.Done[i] {
+	for _, isDone := range a.Done {
+		if isDone {
 			done++
 		}
 	}

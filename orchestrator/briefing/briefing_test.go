@@ -58,19 +58,22 @@ func (d *desk) finish(task, status string, between ...event.Event) {
 	d.step++
 	d.add(event.StepStarted{Step: d.step, Task: task, Role: "Implementor"})
 	d.add(between...)
-	d.add(event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: d.step, Call: event.TaskCall, Task: task, Role: "Implementor"}, Status: status, Message: "did " + task},
+	d.add(event.AttemptStarted{AttemptRef: event.AttemptRef{Step: d.step, Call: event.TaskCall, Task: task, Role: "Implementor"}},
+		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: d.step, Call: event.TaskCall, Task: task, Role: "Implementor"}, Status: status, Message: "did " + task},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: d.step, Call: event.ManagerCall, Task: task, Role: "Manager"}},
 		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: d.step, Call: event.ManagerCall, Task: task, Role: "Manager"}, Status: "ok"},
 		event.StepFinished{Step: d.step, Task: task, Role: "Implementor", Status: status, Manager: "ok", Message: "go on"})
 }
 
 func (d *desk) about() briefing.About {
-	return briefing.About{Board: "kanban.yaml", Requirement: "a.md", Tasks: []string{"a.md", "b.md", "c.md"}, Supervisor: &d.v}
+	return briefing.About{Board: "kanban.yaml", Requirement: "a.md", Tasks: []string{"a.md", "b.md", "c.md"}, Done: []bool{true, false, false}, Supervisor: &d.v}
 }
 
 // wake is what the supervisor is told at a checkpoint, which it holds.
 func (d *desk) wake(id string, scope ...string) contract.CheckpointInput {
 	c := event.Checkpoint{ID: id, Scope: scope}
-	d.add(event.StepStarted{Task: id, Call: event.CheckpointCall, Checkpoint: &c})
+	d.add(event.StepStarted{Task: id, Call: event.CheckpointCall, Checkpoint: &c},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Call: event.CheckpointCall, Task: id}})
 	in := d.Checkpoint(d.about(), c)
 	d.add(event.CheckpointHeld{AttemptRef: event.AttemptRef{Call: event.CheckpointCall, Task: id}, Data: event.StateUpdate{ID: id}})
 	if err := d.SaveSession(d.about(), true); err != nil {
@@ -129,7 +132,7 @@ func TestNothingIsToldTwice(t *testing.T) {
 func TestReadyKnowsAll(t *testing.T) {
 	d := newDesk(t, event.InSession)
 	d.finish("a.md", "ok")
-	d.add(event.StepStarted{Task: "Supervisor", Call: event.ReadyCall})
+	d.add(event.StepStarted{Task: "Supervisor", Call: event.ReadyCall}, event.AttemptStarted{AttemptRef: event.AttemptRef{Call: event.ReadyCall}})
 	ready := d.Ready(d.about())
 	d.add(event.ReplyAccepted{AttemptRef: event.AttemptRef{Call: event.ReadyCall}})
 	d.finish("b.md", "ok")
@@ -164,7 +167,7 @@ func TestWithoutMemory(t *testing.T) {
 	}
 }
 
-// TestBounds: a supervisor reads the last 200 steps and 30 messages at most.
+// TestBounds: a supervisor reads the last 200 steps, with its own checkpoint, and 30 messages at most.
 func TestBounds(t *testing.T) {
 	d := newDesk(t, event.InSession)
 	for i := range 300 {
@@ -172,7 +175,7 @@ func TestBounds(t *testing.T) {
 		d.finish(task, "blocked", event.CallRestarted{Step: i + 1, Task: task, Reason: "a person edited the board"})
 	}
 	got := d.wake("C1", "a.md")
-	if len(got.States) != 200 || got.States[0].Task != "t100" || len(got.Messages) != 30 || !strings.HasPrefix(got.Messages[0], "step 271 (t270):") {
+	if len(got.States) != 199 || got.States[0].Task != "t101" || len(got.Messages) != 30 || !strings.HasPrefix(got.Messages[0], "step 271 (t270):") {
 		t.Errorf("told %d steps from %v, and %d messages from %q", len(got.States), got.States[0], len(got.Messages), got.Messages[0])
 	}
 }
@@ -264,6 +267,7 @@ func TestMessagesAreSentences(t *testing.T) {
 func TestDecisionNamesTheStatus(t *testing.T) {
 	d := newDesk(t, event.InSession)
 	d.add(event.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
+		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "a.md", Role: "Implementor"}},
 		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "a.md", Role: "Implementor"}, Status: "ok"},
 		event.StepFinished{Step: 1, Task: "a.md", Role: "Implementor", Status: "ok", Manager: "blocked", Message: "no key"})
 	if got := d.wake("C1", "a.md").States; len(got) != 1 || got[0].Decision != "blocked: no key" {
@@ -274,6 +278,7 @@ func TestDecisionNamesTheStatus(t *testing.T) {
 // TestEndsAreTold: the supervisor is told how a step ended where no reply of a task's agent says so.
 func TestEndsAreTold(t *testing.T) {
 	started := event.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"}
+	begun := event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "a.md", Role: "Implementor"}}
 	reply := func(status string) event.Event {
 		return event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "a.md", Role: "Implementor"}, Status: status}
 	}
@@ -286,9 +291,9 @@ func TestEndsAreTold(t *testing.T) {
 	}{
 		"a task of the Manager": {[]event.Event{started, finished("Manager", "blocked", "blocked")}, []string{"step 1 (a.md): ended blocked: no key"}},
 		"stuck without a reply": {[]event.Event{started, finished("Implementor", "stuck", "blocked")}, []string{"step 1 (a.md): ended stuck, and the Manager said blocked: no key"}},
-		"quarantine after ok":   {[]event.Event{started, reply("ok"), finished("Implementor", "blocked", "ok")}, nil},
-		"blocked, as it said":   {[]event.Event{started, reply("blocked"), finished("Implementor", "blocked", "ok")}, nil},
-		"ok":                    {[]event.Event{started, reply("ok"), finished("Implementor", "ok", "ok")}, nil},
+		"quarantine after ok":   {[]event.Event{started, begun, reply("ok"), finished("Implementor", "blocked", "ok")}, nil},
+		"blocked, as it said":   {[]event.Event{started, begun, reply("blocked"), finished("Implementor", "blocked", "ok")}, nil},
+		"ok":                    {[]event.Event{started, begun, reply("ok"), finished("Implementor", "ok", "ok")}, nil},
 		"the Manager is ok":     {[]event.Event{started, finished("Manager", "ok", "ok")}, nil},
 	} {
 		d := newDesk(t, event.InSession)
@@ -297,8 +302,8 @@ func TestEndsAreTold(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got.Messages); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
-		if name == "quarantine after ok" && (len(got.States) != 1 || got.States[0].Status != "blocked" || got.Progress != "0/3 tasks completed") {
-			t.Errorf("%s: states %+v, progress %s", name, got.States, got.Progress)
+		if name == "quarantine after ok" && (len(got.States) != 1 || got.States[0].Status != "blocked") {
+			t.Errorf("%s: states %+v", name, got.States)
 		}
 	}
 }

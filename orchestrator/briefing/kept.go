@@ -27,7 +27,7 @@ func (b *Briefing) Keep(held *event.CheckpointHeld) {
 // own returns the length of the part of a note that stood there at the end of the last checkpoint,
 // or before the first step. ok is false if that part was changed.
 func (b *Briefing) own(v *flow.Supervisor, name string, data []byte) (n int, ok bool) {
-	if v == nil || len(v.Kept) == 0 && len(b.states) == 0 {
+	if v == nil || len(v.Kept) == 0 && b.fold.Totals.Steps == 0 {
 		return len(data), true
 	}
 	i := slices.IndexFunc(v.Kept, func(f event.KeptFile) bool { return f.Name == name })
@@ -75,8 +75,8 @@ func (b *Briefing) noteRemoved(v *flow.Supervisor) {
 // authors names the tasks that were worked on since the supervisor was last told.
 func (b *Briefing) authors() string {
 	var names []string
-	for _, s := range b.states {
-		if name := s.Task + " (" + s.Role + ")"; s.number > b.told && !slices.Contains(names, name) {
+	for _, s := range b.states(b.told) {
+		if name := s.Task + " (" + s.Role + ")"; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

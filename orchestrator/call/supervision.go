@@ -1,6 +1,8 @@
 package call
 
 import (
+	"path"
+
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/briefing"
 	"kanban-run/orchestrator/contract"
@@ -21,13 +23,18 @@ func (c *Caller) brief(a *Attempt, b *board.Board) (briefing.About, error) {
 }
 
 func (c *Caller) surroundings(a *Attempt, b *board.Board) briefing.About {
-	v := c.Journal.State().Supervisor
+	state := c.Journal.State()
+	v, tasks := state.Supervisor, c.Workspace.Tasks(b)
+	finished := map[string]bool{}
+	for _, t := range state.Statuses {
+		finished[path.Clean(t.Task)] = t.IsDone()
+	}
 	done := make([]bool, b.Len())
 	for i := range done {
-		done[i] = b.Entry(i).Done()
+		done[i] = b.Entry(i).Done() || finished[path.Clean(tasks[i])]
 	}
 	about := briefing.About{Board: c.Board, Done: done, RoleSpec: a.Player.Role.File, Requirement: v.Plan.Requirement,
-		Tasks: c.Workspace.Tasks(b), Supervisor: v}
+		Tasks: tasks, Supervisor: v}
 	if about.Requirement == "" && len(about.Tasks) > 0 {
 		about.Requirement = about.Tasks[0]
 	}

@@ -23,8 +23,8 @@ func EntryOf(board string, e event.Entry) (entry Entry, ok bool) {
 	}
 	const most = 400
 	text := strings.TrimPrefix(said.Whole(), e.Event.Kind()+": ")
-	if held, is := e.Event.(event.CheckpointHeld); is { // leave out the findings
-		text = fmt.Sprintf("the supervisor blocks (score %.2f)", held.Data.Score)
+	if c, is := event.CheckpointOf(e.Event); is && c.Verdict != event.NoVerdict { // leave out the findings
+		text = fmt.Sprintf("the supervisor blocks (score %.2f)", c.Score)
 	}
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"

@@ -127,3 +127,32 @@ func CheckpointOf(e Event) (Looked, bool) {
 	}
 	return Looked{}, false
 }
+
+// ToSupervisor returns what the resident supervisor is told of an event (seed 001), or "" for nothing. It
+// is not told what it caused itself, nor the replies and decisions that the states of the steps have.
+func ToSupervisor(e Event) string {
+	if _, own := CheckpointOf(e); own {
+		return ""
+	}
+	s := e.Sentence()
+	switch e := e.(type) {
+	case ReplyAccepted, ManagerWalked, SupervisorLost, SupervisorDismissed, BoardEnded:
+		return ""
+	case StepFinished: // told only where the step has no state
+		if s.Weight, s.Text = Note, e.Ended(); s.Text == "" {
+			return ""
+		}
+	case Acknowledged:
+		return "the Lead: " + s.Text
+	case ReviewHeld:
+		s = e.Whole()
+	}
+	switch {
+	case s.Step != 0 && s.Weight >= Note:
+		return fmt.Sprintf("step %d (%s): %s", s.Step, e.Subject(), s.Text)
+	case s.Weight >= Warning:
+		return s.Text
+	default:
+		return ""
+	}
+}

@@ -56,7 +56,7 @@ func (f *Fold) applyAttempt(e event.Entry, said event.Sentence) (mention, bool) 
 	case event.AttemptStarted: // the step may have begun in an earlier run
 		f.resume(ev.Step, ev.Task, ev.Role, e.Time)
 		f.count(func(t *Totals) { t.Attempts++ })
-		f.lastStep().beginAttempt(ev, said, e.Time, f.took)
+		f.LastStep().beginAttempt(ev, said, e.Time, f.took)
 		f.Now.beginAttempt(ev, e.Time)
 		f.work(ev.AttemptRef)
 	case event.ToolsUsed:
@@ -142,7 +142,7 @@ func (s *Step) accept(e event.ReplyAccepted) {
 	case event.ManagerCall:
 		s.Manager = e.Status
 	case event.ReadyCall:
-		if s.State, s.Status = StepDone, "ready"; s.checkpoint {
+		if s.State, s.Status = StepDone, "ready"; s.Checkpoint != nil {
 			s.State = StepOpen
 		}
 	default:

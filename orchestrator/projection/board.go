@@ -306,7 +306,7 @@ func (b *Board) openStep(f *Fold, s *flow.State) {
 	if step.Running > 0 {
 		b.Open.Since = f.Now.Since
 	}
-	if last := f.lastStep(); last != nil && last.Step == step.Number {
+	if last := f.LastStep(); last != nil && last.Step == step.Number {
 		b.Open.Rejected = last.Rejections()
 		if a := last.Last(); a != nil {
 			b.Open.Adapter = a.Adapter

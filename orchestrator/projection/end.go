@@ -174,7 +174,7 @@ func (f *Fold) by(b *Board, h *flow.History, facts *Facts) event.By {
 	case event.NeedsPerson:
 		return f.byQuestion(b, h)
 	case event.Exhausted:
-		if a := f.lastAttempt(); a != nil && a.Exit != "" && a.Exit != "exit status 0" {
+		if a := f.LastAttempt(); a != nil && a.Exit != "" && a.Exit != "exit status 0" {
 			return event.ByCrash
 		}
 		return event.ByNoReply

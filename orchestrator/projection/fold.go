@@ -112,7 +112,7 @@ func (f *Fold) Add(e event.Entry) {
 	f.tick(e)
 	f.Records, f.Last = f.Records+1, e.Time
 	f.use(e.Event)
-	if s := f.lastStep(); s != nil && s.State == StepOpen {
+	if s := f.LastStep(); s != nil && s.State == StepOpen {
 		s.work(f.ticked)
 	}
 	how := f.apply(e, said)
@@ -186,7 +186,7 @@ func (f *Fold) applyRun(e event.Entry, _ event.Sentence) (mention, bool) {
 // forget takes the time back that the last entries added, because no run was at work: a decision of a
 // person, and before it what was found to decide about.
 func (f *Fold) forget() {
-	if s := f.lastStep(); s != nil && s.State == StepOpen {
+	if s := f.LastStep(); s != nil && s.State == StepOpen {
 		s.work(f.sure.step - s.took)
 	}
 	f.ended, f.took, f.ticked, f.idle = f.sure.ended, f.sure.took, 0, true
@@ -199,7 +199,7 @@ type moment struct {
 }
 
 func (f *Fold) stepTook() time.Duration {
-	if s := f.lastStep(); s != nil {
+	if s := f.LastStep(); s != nil {
 		return s.took
 	}
 	return 0
@@ -230,7 +230,7 @@ func (f *Fold) use(e event.Event) {
 			t.Supervision.Add(millis, spent)
 		}
 	})
-	if s := f.lastStep(); s != nil {
+	if s := f.LastStep(); s != nil {
 		s.Used.Add(millis, spent)
 	}
 	if ended && end.Call.IsOfTask() {
@@ -240,16 +240,17 @@ func (f *Fold) use(e event.Event) {
 	f.Now.Used.Add(millis, spent)
 }
 
-func (f *Fold) lastStep() *Step {
+// LastStep returns the last step, or nil if there is none.
+func (f *Fold) LastStep() *Step {
 	if len(f.Steps) == 0 {
 		return nil
 	}
 	return &f.Steps[len(f.Steps)-1]
 }
 
-// lastAttempt returns the last attempt of the last step, or nil.
-func (f *Fold) lastAttempt() *Attempt {
-	if s := f.lastStep(); s != nil {
+// LastAttempt returns the last attempt of the last step, or nil.
+func (f *Fold) LastAttempt() *Attempt {
+	if s := f.LastStep(); s != nil {
 		return s.Last()
 	}
 	return nil
@@ -264,7 +265,7 @@ func (f *Fold) begin(s Step) {
 }
 
 func (f *Fold) resume(step int, task, role string, at time.Time) {
-	if s := f.lastStep(); s == nil || s.Step != step {
+	if s := f.LastStep(); s == nil || s.Step != step {
 		f.begin(Step{Step: step, Task: task, Role: role, Began: at, State: StepOpen, Attempts: []Attempt{}})
 	}
 }

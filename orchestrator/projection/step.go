@@ -29,7 +29,8 @@ type Step struct {
 	Attempts []Attempt  `json:"attempts"` // at most 64: the first ones, and the last
 	Earlier  int        `json:"attempts_left_out,omitempty"`
 
-	checkpoint   bool   // true if the step belongs to the resident supervisor
+	Checkpoint *event.Checkpoint `json:"-"` // the checkpoint that the step holds, or nil
+
 	rejected     int    // rejected replies of attempts that are left out
 	sentBack     int    // reviews among those attempts that sent the work back
 	walked       string // the decision of package walk, or "" if the Manager was a program
@@ -52,7 +53,7 @@ func (f *Fold) applyStep(e event.Entry, said event.Sentence) (mention, bool) {
 	switch ev := e.Event.(type) {
 	case event.StepStarted:
 		f.begin(Step{Step: ev.Step, Index: ev.Index, Of: ev.Of, Task: ev.Task, Role: ev.Role, Began: e.Time, State: StepOpen,
-			Attempts: []Attempt{}, checkpoint: ev.Checkpoint != nil})
+			Attempts: []Attempt{}, Checkpoint: ev.Checkpoint})
 		f.step, f.owner = e.Time, ev.Role
 		f.Now.begin(ev)
 		if !ev.Call.IsSupervision() {
@@ -64,7 +65,7 @@ func (f *Fold) applyStep(e event.Entry, said event.Sentence) (mention, bool) {
 		if ev.Checkpoint == "" {
 			f.count(func(t *Totals) { t.Steps++ })
 		}
-		f.lastStep().finish(ev)
+		f.LastStep().finish(ev)
 		return silent, true
 	case event.StepAbandoned:
 		f.update(func(s *Step) { s.State = StepAbandoned })
@@ -82,7 +83,7 @@ func (f *Fold) applyStep(e event.Entry, said event.Sentence) (mention, bool) {
 			return ifHeavy, false
 		}
 		f.Checkpoints = last(append(f.Checkpoints, c), mostCheckpoints)
-		if s := f.lastStep(); s != nil && ev.Subject() == s.Task {
+		if s := f.LastStep(); s != nil && ev.Subject() == s.Task {
 			s.endCheckpoint(ev, c)
 		}
 		return silent, true
@@ -97,7 +98,7 @@ func (s *Step) work(d time.Duration) {
 
 // update changes the last step, if there is one.
 func (f *Fold) update(change func(*Step)) {
-	if s := f.lastStep(); s != nil {
+	if s := f.LastStep(); s != nil {
 		change(s)
 	}
 }
@@ -105,7 +106,7 @@ func (f *Fold) update(change func(*Step)) {
 // mention shows an entry in the last step: its time, the sentence about the end of an attempt, a note and
 // a sign.
 func (f *Fold) mention(e event.Entry, said event.Sentence, how mention) {
-	s := f.lastStep()
+	s := f.LastStep()
 	if s == nil {
 		return
 	}

@@ -188,21 +188,21 @@ func TestTextsAreCut(t *testing.T) {
 	walk := folded(event.StepStarted{Step: 1, Task: "a.md"}, event.ManagerWalked{Step: 1, Status: "ok", Message: long})
 	back := folded(event.StepStarted{Step: 1, Task: "a.md"}, event.AttemptStarted{AttemptRef: work}, event.ReviewHeld{AttemptRef: work, Feedback: long})
 	sign := folded(event.StepStarted{Step: 1, Task: "a.md"}, event.AttemptStarted{AttemptRef: work}, event.AnomalyFound{AttemptRef: work, Anomaly: event.Anomaly{Details: long}})
-	if got := sign.lastAttempt().Watched[0].Text; got != sign.Steps[0].Notes[0] {
+	if got := sign.LastAttempt().Watched[0].Text; got != sign.Steps[0].Notes[0] {
 		t.Errorf("a sign of %d bytes is not the note of %d bytes, by which a page finds it", len(got), len(sign.Steps[0].Notes[0]))
 	}
 	for name, text := range map[string]string{
-		"sign":                   sign.lastAttempt().Watched[0].Text,
-		"reason of a rejection":  reject.lastAttempt().Reason,
-		"received":               reject.lastAttempt().Received,
-		"stderr of a rejection":  reject.lastAttempt().Stderr,
-		"exit":                   reject.lastAttempt().Exit,
-		"sentence":               reject.lastAttempt().Said,
+		"sign":                   sign.LastAttempt().Watched[0].Text,
+		"reason of a rejection":  reject.LastAttempt().Reason,
+		"received":               reject.LastAttempt().Received,
+		"stderr of a rejection":  reject.LastAttempt().Stderr,
+		"exit":                   reject.LastAttempt().Exit,
+		"sentence":               reject.LastAttempt().Said,
 		"words of a rejection":   reject.taskOf("a.md").Said,
 		"warning":                reject.Steps[0].Notes[0],
-		"reason of a stop":       stop.lastAttempt().Reason,
-		"stderr of a stop":       stop.lastAttempt().Stderr,
-		"message of an attempt":  accept.lastAttempt().Message,
+		"reason of a stop":       stop.LastAttempt().Reason,
+		"stderr of a stop":       stop.LastAttempt().Stderr,
+		"message of an attempt":  accept.LastAttempt().Message,
 		"message of a step":      accept.Steps[0].Message,
 		"words of a task":        accept.taskOf("a.md").Said,
 		"reason of a task":       aside.taskOf("a.md").Why,
@@ -211,7 +211,7 @@ func TestTextsAreCut(t *testing.T) {
 		"message of the Manager": finish.Steps[0].Message,
 		"warning of a step":      finish.Steps[0].Notes[0],
 		"message of walk":        walk.Steps[0].Message,
-		"feedback":               back.lastAttempt().Message,
+		"feedback":               back.LastAttempt().Message,
 	} {
 		if len(text) > most || text == "" || !utf8.ValidString(text) {
 			t.Errorf("%s: %d bytes are kept, valid: %t, want at most %d", name, len(text), utf8.ValidString(text), most)

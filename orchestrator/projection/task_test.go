@@ -41,7 +41,7 @@ func TestTasks(t *testing.T) {
 	b.write(event.RunStarted{DoneBefore: []string{"z.md"}})
 	b.work(1, "a.md", "ok")
 	b.work(2, "b.md", "blocked")
-	if n := b.fold.lastStep().Rejections(); n != 1 {
+	if n := b.fold.LastStep().Rejections(); n != 1 {
 		t.Errorf("%d rejected replies in the last step", n)
 	}
 	b.begin(3, "c.md")
