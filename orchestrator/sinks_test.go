@@ -92,8 +92,7 @@ var sinks = map[string]string{
 
 // own are the functions that print a text of the program itself as it is.
 var own = map[string]string{
-	"kanban-run.writeHelp":             "the help, from the tables of commands and exit codes",
-	"kanban-run.command.writeHelp":     "the help, from the table of flags",
+	"kanban-run.terminal.printHelp":    "the help, from the tables of commands and exit codes",
 	"kanban-run.completionCommand":     "scripts made from the same tables",
 	"kanban-run.docsCommand":           "pages are part of the program",
 	"kanban-run.schemaCommand":         "schemas are part of the program",

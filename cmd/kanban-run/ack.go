@@ -24,24 +24,24 @@ func ackCommand() command {
 		args:    "BOARD [WORD [TASK]] | --here [accept]",
 		summary: "decide about a board that waits for a person",
 		long: `
-Without a word, ack shows what the board waits for and the words that are valid now, each with what it does: exit code 3, or 0 when
-it waits for nothing. A word decides. The decisions are those of the Lead, the person whose board it is; kanban-run status says
-afterwards what was decided, and the journal keeps it. The words:
+Without a word, ack shows what the board waits for and the words that are valid now, each with what it does: exit code 3, or 0 when it waits
+for nothing. A word decides, and the journal keeps it:
 
-  retry [TASK]   try it again: a task that is undone, an agent that is stuck, the look of a checkpoint, a task in quarantine (also
-                 while a run works), or the board as the turn began
-  accept [TASK]  let it stand: the end of a board, a task that counts as done (also while a run works), the work on a task, a checkpoint
-                 that blocks, the file, or a team without the members that never answered (kanban-run teardown)
+  retry [TASK]   try it again: a task that is undone, an agent that is stuck, the look of a checkpoint, a task in quarantine (also while a run works), or the board as the turn began
+  accept [TASK]  let it stand: the end of a board, a task that counts as done (also while a run works), the work on a task, a checkpoint that blocks, the file, or a team without the members that never answered (kanban-run teardown)
   skip [TASK]    go on without a task, which stays undone: one that is set aside (--keep-going), or while a run works any other
   restart        end an agent that hangs, while the run works (watch: {coordinator: person})
   continue       leave that agent alone
 
 The words of earlier versions are still taken: override for accept, release for retry, forced-finalize for accept.
 
-Where an agent has changed a file that decides what is started or believed (a role, the settings, a program that gets more than
-the agent did), accept lets it count for all boards of the work tree; --here is for a work tree without a board.
+Where an agent has changed a file that decides what is started or believed (a role, the settings, a program that gets more than the agent
+did), accept lets it count for all boards of the work tree; --here is for a work tree without a board.
 
--n shows what a word would change, and writes nothing. kanban-run inbox shows what waits on many boards.`,
+-n shows what a word would change, and writes nothing.`,
+		examples: `
+  kanban-run ack kanban.yaml                    what it waits for
+  kanban-run ack kanban.yaml retry tasks/2.md   try a task again`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			note := flags.StringP("message", "m", "", "a note for the journal: `TEXT`")

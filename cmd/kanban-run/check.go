@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +19,6 @@ import (
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
-	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/workspace"
@@ -31,23 +28,27 @@ func checkCommand() command {
 	return command{
 		name:    "check",
 		args:    "[--fix] [--agents] BOARD...",
-		summary: "say what is wrong or odd about boards, or about the agents",
+		summary: "say what is wrong or odd about boards, or the agents' programs",
 		long: `
-Exit code 0: nothing about the board or its tasks stops a run. A warning is something odd that a run puts up with, or
-something that is missing on this machine, such as an agent's command. Exit code 2: a run would refuse the board, also because
-this user cannot replace its file here, or a field of a task says what it cannot mean, so that a run leaves it out.
---fix repairs what is safe: an unquoted value that holds a colon becomes a | block, a bare current gets its folder. All other
-bytes stay as they are.
---plan also says in which order the open tasks would be worked on if every one were ok: the current task first, then the first of
-the list whose needs are done.
---agents looks at the program of every role, with a board or without one: whether it is there, whether its version is the one
-that kanban-run was tested with (another is a warning), and whether it has the options that are needed. It is asked for its
-version and its help, which costs nothing.`,
+Exit code 0 means that nothing about the board or its tasks stops a run. A warning is something odd that a run puts up with, or something
+that is missing on this machine, such as an agent's command. Exit code 2 means that a run would refuse the board, or that a field of a task
+says what it cannot mean.
+
+--fix repairs what is safe: an unquoted value that holds a colon becomes a | block, a bare current gets its folder. All other bytes stay.
+
+--plan also says in which order the open tasks would be worked on if every one were ok.
+
+--agents looks at the program of every role, with a board or without one: whether it is there, which version it has, and whether it has the
+options that are needed. That costs nothing.`,
+		examples: `
+  kanban-run check nightly/*.yaml   before a night
+  kanban-run check --agents         are the agents installed, and which versions?`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir", "roles", "agent", "exec", "stub", "keep_going")
 			fix := flags.Bool("fix", false, "repair what is safe")
 			plan := flags.Bool("plan", false, "say in which order the open tasks would be worked on")
 			agents := flags.Bool("agents", false, "look at the program of every role")
+			asJSON := flags.Bool("json", false, "print what was found about boards as JSON")
 			return func(t *terminal, args []string) (int, error) {
 				if len(args) == 0 && *agents && !*fix {
 					args = nil
@@ -61,57 +62,148 @@ version and its help, which costs nothing.`,
 				if err != nil {
 					return 0, err
 				}
-				var codes []int
+				if *asJSON && *agents {
+					return 0, &usageError{text: "--json is about boards, and not about --agents", hint: "leave one of them out"}
+				}
+				found := []checked{}
+				for _, name := range args {
+					found = append(found, u.check(name, *fix, *plan))
+				}
+				if *asJSON {
+					return codeOfChecks(found), t.stdout.JSON(checks{1, found}, "  ")
+				}
 				if slices.ContainsFunc(args, u.isOutsideGit) {
 					_ = t.stdout.Printf("note: %s\n", event.NoGitText)
 				}
-				for _, name := range args {
-					codes = append(codes, u.check(t, name, *fix))
-					if *plan {
-						u.plan(t, name)
-					}
+				for i := range found {
+					t.printChecked(&found[i])
 				}
+				code := codeOfChecks(found)
 				if *agents {
-					code, err := u.examine(t)
+					examined, err := u.examine(t)
 					if err != nil {
 						return 0, err
 					}
-					codes = append(codes, code)
+					code = worst([]int{code, examined})
 				}
-				return worst(codes), nil
+				return code, nil
 			}
 		},
 	}
 }
 
-// check prints the problems of one board, and returns its exit code.
-func (u *setup) check(t *terminal, name string, fix bool) int {
+// checks is what check --json prints.
+type checks struct {
+	Version int       `json:"version"`
+	Boards  []checked `json:"boards"`
+}
+
+// checked is what check says of a board.
+type checked struct {
+	Board    string        `json:"board"`
+	Fixed    []string      `json:"fixed,omitempty"` // what --fix has repaired
+	Problems []problem     `json:"problems"`
+	Plan     []plannedStep `json:"plan,omitempty"` // the order of --plan
+	err      error         // the board cannot be read; nil: it can
+}
+
+// problem is something wrong or odd. A run would refuse the board for an error.
+type problem struct {
+	Severity string `json:"severity"` // "error" or "warning"
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Text     string `json:"text"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// plannedStep is a task of the plan, and the tasks that have to be done before it.
+type plannedStep struct {
+	Task  string   `json:"task"`
+	Role  string   `json:"role"`
+	Needs []string `json:"needs,omitempty"`
+}
+
+// check looks at one board.
+func (u *setup) check(name string, fix, plan bool) (c checked) {
+	c = checked{Board: name, Problems: []problem{}}
 	if fix {
-		if err := u.fix(t, name); err != nil {
-			return t.explain(err)
+		c.Fixed, c.err = u.fix(name)
+	}
+	var found []*frontmatter.Problem
+	if c.err == nil {
+		if found, c.err = u.problems(name); c.err != nil {
+			c.err = &invalidSettings{c.err}
 		}
 	}
-	problems, err := u.problems(name)
-	if err != nil {
-		return t.explain(&invalidSettings{err})
+	if p, ok := errors.AsType[*frontmatter.Problem](c.err); ok {
+		found = []*frontmatter.Problem{p}
+	} else if c.err != nil {
+		found = []*frontmatter.Problem{{Text: c.err.Error(), Fix: failure.HintOf(c.err)}}
 	}
-	errs, warnings := 0, 0
-	for _, p := range problems {
-		kind := "error"
-		if errs++; p.Warning {
-			kind = "warning"
-			errs, warnings = errs-1, warnings+1
+	for _, p := range found {
+		if fix {
+			p.Fix = strings.ReplaceAll(p.Fix, frontmatter.FixHint, "") // it was not safe
 		}
-		_ = t.stdout.Printf("%s: %s\n", kind, p.Error())
-		if p.Fix != "" {
-			_ = t.stdout.Printf("  hint: %s\n", p.Fix)
+		severity := "error"
+		if p.Warning {
+			severity = "warning"
+		}
+		c.Problems = append(c.Problems, problem{severity, p.File, p.Line, p.Column, p.Text, p.Fix})
+	}
+	if plan && c.err == nil {
+		c.Plan = u.plan(name)
+	}
+	return c
+}
+
+func codeOfChecks(all []checked) int {
+	codes := []int{exitComplete}
+	for i := range all {
+		switch c := &all[i]; {
+		case c.err != nil:
+			codes = append(codes, codeOfError(c.err))
+		case c.count("error") > 0:
+			codes = append(codes, exitInvalid)
 		}
 	}
-	_ = t.stdout.Printf("%s: %s, %s\n", name, event.Count(errs, "error"), event.Count(warnings, "warning"))
-	if errs > 0 {
-		return exitInvalid
+	return worst(codes)
+}
+
+// printChecked prints what check says of a board.
+func (t *terminal) printChecked(c *checked) {
+	for _, note := range c.Fixed {
+		_ = t.stdout.Printf("fixed: %s\n", note)
 	}
-	return exitComplete
+	if c.err != nil {
+		t.explain(c.err)
+		return
+	}
+	for _, p := range c.Problems {
+		place := frontmatter.Problem{File: p.File, Line: p.Line, Column: p.Column, Text: p.Text}
+		_ = t.stdout.Printf("%s: %s\n", p.Severity, place.Error())
+		if p.Hint != "" {
+			_ = t.stdout.Printf("  hint: %s\n", p.Hint)
+		}
+	}
+	_ = t.stdout.Printf("%s: %s, %s\n", c.Board, event.Count(c.count("error"), "error"), event.Count(c.count("warning"), "warning"))
+	for i, step := range c.Plan {
+		text := fmt.Sprintf("%3d  %s  %s", i+1, step.Task, step.Role)
+		if len(step.Needs) > 0 {
+			text += "  needs " + strings.Join(step.Needs, ", ")
+		}
+		_ = t.stdout.Printf("%s\n", text)
+	}
+}
+
+// count returns the number of problems with a severity.
+func (c *checked) count(severity string) (n int) {
+	for _, p := range c.Problems {
+		if p.Severity == severity {
+			n++
+		}
+	}
+	return n
 }
 
 // isOutsideGit reports whether the work directory of a board is outside of every Git repository.
@@ -123,20 +215,17 @@ func (u *setup) isOutsideGit(name string) bool {
 	return !workspace.IsInGit(place.Dir())
 }
 
-// plan prints the order in which a run would work on the open tasks of a board. It prints nothing
-// for a board that cannot be read.
-func (u *setup) plan(t *terminal, name string) {
+// plan returns the order in which a run would work on the open tasks of a board, and nothing for a board
+// that cannot be read.
+func (u *setup) plan(name string) (all []plannedStep) {
 	b, place, err := u.open(name)
 	if err != nil {
-		return // check has reported the error
+		return nil // check has reported the error
 	}
-	for i, step := range board.Plan(b, place, pastOf(name, b, place)) {
-		text := fmt.Sprintf("%3d  %s  %s", i+1, step.Task, step.Role)
-		if len(step.Needs) > 0 {
-			text += "  needs " + strings.Join(step.Needs, ", ")
-		}
-		_ = t.stdout.Printf("%s\n", text)
+	for _, step := range board.Plan(b, place, pastOf(name, b, place)) {
+		all = append(all, plannedStep{step.Task, step.Role, step.Needs})
 	}
+	return all
 }
 
 // pastOf returns the facts from a board's journal that matter to the plan. It leaves out what
@@ -288,85 +377,4 @@ func oddities(name string, prepared *preflight.Prepared) (found []*frontmatter.P
 		found = append(found, &frontmatter.Problem{File: name, Text: text, Warning: true})
 	}
 	return found
-}
-
-// fix repairs a board and prints its changes.
-func (u *setup) fix(t *terminal, name string) error {
-	source, err := board.ReadFile(name)
-	if err != nil {
-		return &invalidSettings{err}
-	}
-	fixed, notes, err := board.Fix(name, source, u.findFolder(name))
-	if err != nil {
-		return &invalidSettings{err}
-	}
-	if len(notes) > 0 {
-		if err := board.Save(name, fixed); err != nil {
-			return fmt.Errorf("fix %s: %w", name, err)
-		}
-	}
-	for _, note := range notes {
-		if err := t.stdout.Printf("fixed: %s\n", note); err != nil {
-			return err
-		}
-	}
-	return u.fixTasks(t, name, fixed)
-}
-
-// fixTasks repairs the headers of a board's tasks, and prints its changes.
-func (u *setup) fixTasks(t *terminal, name string, source []byte) error {
-	b, err := board.Parse(name, source)
-	if err != nil {
-		return nil // check reports the error
-	}
-	place, err := u.place(name, b)
-	if err != nil {
-		return nil
-	}
-	for i := range b.Len() {
-		ref, err := place.Resolve(b.Entry(i).Path)
-		if err != nil {
-			continue
-		}
-		file := filepath.Join(place.Dir(), filepath.FromSlash(ref.Path))
-		text, err := plainfile.Read(file, maxTask)
-		if err != nil {
-			continue
-		}
-		fixed, notes, ok := board.FixTask(ref.Path, text)
-		if !ok {
-			continue
-		}
-		if err := board.Save(file, fixed); err != nil {
-			return fmt.Errorf("fix %s: %w", ref.Path, err)
-		}
-		for _, note := range notes {
-			if err := t.stdout.Printf("fixed: %s: %s\n", ref.Path, note); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// maxTask is the greatest length of a task file that --fix repairs, in bytes.
-const maxTask = 1 << 20
-
-// findFolder returns a function for the case that the board's key `current` is a bare file name.
-// The function puts the board's folder, relative to u.dir, before the name. It returns true only if
-// the file is in the board's folder and is missing in u.dir.
-func (u *setup) findFolder(name string) func(string) (string, bool) {
-	abs, absErr := filepath.Abs(name)
-	folder, relErr := filepath.Rel(u.dir, filepath.Dir(abs))
-	return func(bare string) (string, bool) {
-		if absErr != nil || relErr != nil || folder == "." || !filepath.IsLocal(folder) ||
-			exists(filepath.Join(u.dir, bare)) {
-			return "", false
-		}
-		info, err := os.Stat(filepath.Join(u.dir, folder, bare))
-		if err != nil || !info.Mode().IsRegular() {
-			return "", false
-		}
-		return path.Join(filepath.ToSlash(folder), bare), true
-	}
 }

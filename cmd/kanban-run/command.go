@@ -58,7 +58,8 @@ type command struct {
 	name       string
 	args       string // arguments in the usage line
 	summary    string
-	long       string
+	long       string // paragraphs, and items that begin with two spaces; see layout
+	examples   string // items: a command line, and what it is for
 	agents     bool   // true if the command starts agents, and so runs under a guardian
 	resumeHint string // advice to a person after the command was killed
 	keys       bool   // true if the command sets the terminal to raw mode
@@ -69,11 +70,27 @@ type command struct {
 	setup func(flags *pflag.FlagSet) func(t *terminal, args []string) (int, error)
 }
 
-func commands() []command {
-	return []command{runCommand(), checkCommand(), initCommand(), statusCommand(), logCommand(),
-		reportCommand(), viewCommand(), onceCommand(), superviseCommand(), ackCommand(), teardownCommand(),
-		inboxCommand(), tellCommand(), configCommand(), rolesCommand(), schemaCommand(), docsCommand(),
-		versionCommand(), completionCommand()}
+// group is a part of the list of commands in the help.
+type group struct {
+	title    string
+	commands []command
+}
+
+func groups() []group {
+	return []group{
+		{"run", []command{runCommand(), checkCommand(), initCommand()}},
+		{"look", []command{statusCommand(), logCommand(), reportCommand(), viewCommand()}},
+		{"decide", []command{inboxCommand(), ackCommand(), tellCommand(), teardownCommand()}},
+		{"more", []command{onceCommand(), superviseCommand(), configCommand(), rolesCommand(), schemaCommand(), docsCommand(),
+			versionCommand(), completionCommand()}},
+	}
+}
+
+func commands() (all []command) {
+	for _, g := range groups() {
+		all = append(all, g.commands...)
+	}
+	return all
 }
 
 // run executes the program and returns its exit code.

@@ -15,10 +15,10 @@ import (
 func completionCommand() command {
 	return command{
 		name: "completion", args: "bash|zsh|fish", summary: "print a completion script for a shell",
-		long: `
-bash: source <(kanban-run completion bash)
-zsh:  kanban-run completion zsh > "${fpath[1]}/_kanban-run"
-fish: kanban-run completion fish > ~/.config/fish/completions/kanban-run.fish`,
+		examples: `
+  source <(kanban-run completion bash)
+  kanban-run completion zsh > "${fpath[1]}/_kanban-run"
+  kanban-run completion fish > ~/.config/fish/completions/kanban-run.fish`,
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, args []string) (int, error) {
 				if len(args) != 1 {

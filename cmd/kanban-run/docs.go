@@ -12,6 +12,9 @@ import (
 func docsCommand() command {
 	return command{
 		name: "docs", args: "[TOPIC]", summary: "print a page of the documentation, or list them",
+		examples: `
+  kanban-run docs                      the topics
+  kanban-run docs overnight | less     one page`,
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, args []string) (int, error) {
 				switch len(args) {

@@ -28,8 +28,11 @@ func initCommand() command {
 		name: "init", args: "[DIR]", summary: "a board and a task to start from",
 		long: `
 Writes kanban.yaml, a first task, .kanban-run.yaml and an example of a role of your own into DIR (default: here). The settings name the
-agent that is installed for the work, and walk, a Manager without a model. Without one an example of an agent stands in: it does nothing and
-replies blocked, so that a run ends with exit code 3 until you name an agent. Nothing that exists is touched.`,
+agent that is installed for the work, and walk, a Manager without a model. Without an agent an example stands in: it does nothing and
+replies blocked, so that a run ends with exit code 3 until you name one. Nothing that exists is touched.`,
+		examples: `
+  kanban-run init        a board in this folder
+  kanban-run init demo   a board in a new folder`,
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, args []string) (int, error) {
 				dir := "."

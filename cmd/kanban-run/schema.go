@@ -11,6 +11,9 @@ import (
 func schemaCommand() command {
 	return command{
 		name: "schema", args: "[NAME]", summary: "print a JSON Schema, or their names",
+		examples: `
+  kanban-run schema            their names
+  kanban-run schema standing   one of them`,
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, args []string) (int, error) {
 				if len(args) == 0 {

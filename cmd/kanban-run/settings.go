@@ -33,7 +33,7 @@ func addSettings(flags *pflag.FlagSet, names ...string) *settingFlags {
 			continue
 		}
 		usage := s.Help
-		if s.Default != "" && s.Value != "" {
+		if s.Value != "" && s.Default != "" && s.Default != "0" && s.Default != "none" {
 			usage += " (default " + s.Default + ")"
 		}
 		switch {
@@ -46,6 +46,11 @@ func addSettings(flags *pflag.FlagSet, names ...string) *settingFlags {
 			flags.VarP(&valueFlag{kind: s.Value, repeated: true}, s.Flag, s.Short, usage)
 		default:
 			flags.VarP(&valueFlag{kind: s.Value}, s.Flag, s.Short, usage)
+		}
+	}
+	for _, name := range []string{"strict", "no-keep-going", "stub"} { // the default, its opposite, and one for tests
+		if f := flags.Lookup(name); f != nil {
+			f.Hidden = true
 		}
 	}
 	return &settingFlags{flags}
@@ -308,41 +313,14 @@ func stubFolder(t *terminal) (dir string, remove func()) {
 	}
 }
 
-func configCommand() command {
-	return command{
-		name: "config", summary: "print the settings and where each came from",
-		long: "Flags win over KANBAN_RUN_* variables, these over .kanban-run.yaml in the work directory, " +
-			"that over the defaults. What names a role wins over --agent and --exec without a role.",
-		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
-			s := addSettings(flags)
-			asJSON := flags.Bool("json", false, "print one JSON array")
-			return func(t *terminal, args []string) (int, error) {
-				u, err := s.load(t)
-				if err != nil {
-					return 0, err
-				}
-				r, err := u.resolve(u.dir)
-				if err != nil {
-					return 0, err
-				}
-				if *asJSON {
-					return exitComplete, t.stdout.JSON(r.origins, "  ")
-				}
-				var errs []error
-				for _, o := range r.origins {
-					errs = append(errs, t.stdout.Printf("%-25s %-20s  %s\n", o.Name, o.Value, o.Source))
-				}
-				return exitComplete, errors.Join(errs...)
-			}
-		},
-	}
-}
-
 func rolesCommand() command {
 	return command{
 		name: "roles", args: "[NAME]", summary: "list the roles, or print a role's file",
 		long: `
-Of your own variant of a built-in role this is the beginning: kanban-run roles NAME > .kanban-run/roles/NAME.md`,
+The text of a built-in role is the beginning of a variant of your own.`,
+		examples: `
+  kanban-run roles
+  kanban-run roles implementor > .kanban-run/roles/implementor.md`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir", "roles")
 			return func(t *terminal, args []string) (int, error) {

@@ -21,12 +21,15 @@ import (
 
 func statusCommand() command {
 	return command{
-		name: "status", args: "[BOARD...]", summary: "where the runs of boards stand, from their journals", many: always,
+		name: "status", args: "[BOARD...]", summary: "where boards stand", many: always,
 		long: `
-It says how a board stands, what it cost, what an agent does now, what a run would do next, and where each task stands. Of several
-boards it is a table, those that need you first; without a board it is about all boards below this folder. --watch
-draws that anew every second until no run is at work, or q, also of runs that another person started: of one board its tasks, of
-several a line each, those that need you first.`,
+How a board stands, what it cost, what an agent does now, what a run would do next, and where each task stands. Of several boards it is a
+table, those that need you first; without a board it is about all boards below this folder.
+
+--watch draws it anew every second until no run is at work, or until q, also of runs that another person started.`,
+		examples: `
+  kanban-run status               all boards below this folder
+  kanban-run status -w            the same, as it goes on`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			asJSON := flags.Bool("json", false, "print the boards as JSON")
@@ -77,21 +80,20 @@ func (t *terminal) printStatus(boards []*projection.Board, verbose bool) error {
 
 func logCommand() command {
 	return command{
-		name: "log", args: "BOARD", summary: "what happened to a board, from its journal",
+		name: "log", args: "BOARD", summary: "what happened to a board",
 		many: func(flags *pflag.FlagSet) bool { return flags.Changed("failed") },
 		long: `
---failed takes several boards, and without a board is about all below this folder.
+A line has its time, the number of its step where a new one begins, a sign (✓ good, ! look at it, ✗ bad), and what came of it.
 
---verify reads the whole journal, changes nothing, and says what it found: exit code 0 when it is sound, 1 when it is damaged
-(with the byte where the damage begins), 5 when the board is frozen and waits for kanban-run ack, for whatever reason. It
-also says if only a later version of kanban-run may run the journal.
+-f goes on with what happens next, and ends with the run. --failed takes several boards; without a board it is about all below this folder.
+--events shows also what the agents did: their tools, what they said, and the retries of their providers. --verbose shows also what
+kanban-run notes for itself; --json has everything.
 
-A line has its time, the number of its step where a new one begins, a sign (✓ good, ! look at it, ✗ bad), and what came of it. At
-a terminal long lines break between words, in a pipe they are whole.
-
--f goes on with what happens next, and ends with the run. What kanban-run notes for itself, such as owners, snapshots and
-writes of the board, is shown with --verbose, and every record's number, epoch and kind; --json has everything. --events shows also what the agents did: the tools that
-they used, what they said, and the retries of their providers.`,
+--verify reads the whole journal, changes nothing, and says what it found: exit code 0 when it is sound, 1 when it is damaged (with the byte
+where the damage begins), 5 when the board is frozen. It also says if only a later version of kanban-run may run the journal.`,
+		examples: `
+  kanban-run log -f kanban.yaml     what happens now
+  kanban-run log --failed           what went wrong, on all boards below this folder`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			asJSON := flags.Bool("json", false, "print one JSON event a line, as run --json does")

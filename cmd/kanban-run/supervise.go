@@ -22,17 +22,21 @@ func superviseCommand() command {
 	return command{
 		name:       "supervise",
 		args:       "[-- ARGS]",
-		summary:    "talk to an agent whose work a supervisor looks at until it is complete",
+		summary:    "talk to an agent whose work a supervisor looks at",
 		agents:     true,
 		keys:       true,
 		resumeHint: "kanban-run supervise -- --continue goes on in the last session of this folder",
 		long: `
-Type what is to be done. When the agent stops, a supervisor with the prompt of SUPERVISOR.md (in the current folder, else in
-~/.claude) looks at its work in a fork of the session. What it finds missing is the agent's next message; when its final message
-has the line [TASK_COMPLETED], it is your turn again. You can type while the agent works. Ctrl-C stops the agent
-or the supervisor, once more kills it, and Ctrl-D leaves.
-ARGS are added to the agent's command line; those that choose a session (--continue, --resume SESSION, --session-id UUID) are for
-its first start, and the conversation goes on in that session. Without a terminal each line of standard input is a message.`,
+Type what is to be done. When the agent stops, a supervisor with the prompt of SUPERVISOR.md (in the current folder, else in ~/.claude) looks
+at its work in a fork of the session. What it finds missing is the agent's next message; when its final message has the line
+[TASK_COMPLETED], it is your turn again. You can type while the agent works. Ctrl-C stops the agent or the supervisor, once more kills it,
+and Ctrl-D leaves.
+
+ARGS are added to the agent's command line; those that choose a session (--continue, --resume SESSION, --session-id UUID) are for its first
+start, and the conversation goes on in that session. Without a terminal each line of standard input is a message.`,
+		examples: `
+  kanban-run supervise --example > SUPERVISOR.md   a prompt to start from
+  kanban-run supervise -- --continue               go on with the last session`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir", "agent")
 			model := flags.StringP("model", "m", "", "`MODEL` of the agent and the supervisor")

@@ -14,11 +14,15 @@ func teardownCommand() command {
 	return command{
 		name:    "teardown",
 		args:    "BOARD",
-		summary: "end the team of a board: check that all is done, archive and remove its runs",
+		summary: "end the team of a board: check, archive, remove its runs",
 		long: `
-It checks what seed 002 asks for: the board is over, its journal contradicts nothing, no step is open, and all members of the team have
-shut down. Exit code 0 says that the folder of its runs may go (READY_TO_DELETE), 3 that something is in the way. --delete packs it into one
-archive beside it, and removes it; the board and its tasks stay.`,
+It checks that the board is over, that its journal contradicts nothing, that no step is open, and that all members of the team have shut
+down. Exit code 0 says that the folder of its runs may go (READY_TO_DELETE), 3 that something is in the way.
+
+--delete packs that folder into one archive beside it, and removes it; the board and its tasks stay.`,
+		examples: `
+  kanban-run teardown kanban.yaml            may it go?
+  kanban-run teardown --delete kanban.yaml   archive and remove it`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir")
 			remove := flags.Bool("delete", false,

@@ -15,6 +15,9 @@ var version = ""
 func versionCommand() command {
 	return command{
 		name: "version", summary: "print the version",
+		examples: `
+  kanban-run version
+  kanban-run --version`,
 		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
 			return func(t *terminal, _ []string) (int, error) {
 				text := fmt.Sprintf("kanban-run %s (%s, %s/%s)\n", programVersion(), runtime.Version(),

@@ -224,10 +224,17 @@ func checkVariables(environ []string) error {
 		}
 		return &frontmatter.Problem{
 			Text: "variable " + name + ": no such setting",
-			Fix:  frontmatter.Suggest(name, names, "unset it; the variables are "),
+			Fix:  suggestion(name, names),
 		}
 	}
 	return nil
+}
+
+func suggestion(name string, names []string) string {
+	if meant := frontmatter.Nearest(name, names); meant != "" {
+		return "did you mean " + meant + "?"
+	}
+	return "unset it; kanban-run docs reference lists the variables"
 }
 
 func (r *resolver) fromEnviron() ([]given, error) {

@@ -45,12 +45,15 @@ func messageOf(err error) string {
 	return text[len(linePrefix().FindString(text)):]
 }
 
+// FixHint is the part of an advice that names check --fix.
+const FixHint = "; in a board or a task kanban-run check --fix BOARD does it where that is safe"
+
 // fixFor returns advice for a message of the library, which has no typed errors. For an unknown
 // message the advice is general.
 func fixFor(words string) string {
 	for _, r := range []struct{ words, fix string }{
 		{"mapping values are not allowed",
-			"quote the value or use a | block; in a board or a task kanban-run check --fix BOARD does it where that is safe. " +
+			"quote the value or use a | block" + FixHint + ". " +
 				"If the line is a field of its own, correct its indentation"},
 		{"could not find expected ':'", "write key: value, or indent the line when it belongs to the value above"},
 		{"cannot start any token", "quote the value; a tab cannot indent"},
@@ -58,7 +61,7 @@ func fixFor(words string) string {
 		{"exceeded max depth", "flatten it"},
 		{"unexpected end of stream", "close the quote"},
 		{"expected ',' or", "close the bracket, or quote the value that holds one"},
-		{"expected key", "align the line with the fields above it; or, if a quote ends the value too early, double it; in a board or a task kanban-run check --fix BOARD does it where that is safe"},
+		{"expected key", "align the line with the fields above it; or, if a quote ends the value too early, double it" + FixHint},
 		{"expected '-' indicator", "align the line with the list or map that it belongs to"},
 		{"unknown escape", `write \\ for a backslash, or use single quotes`},
 		{"unknown anchor", "quote a value that begins with *"},
