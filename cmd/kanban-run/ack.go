@@ -178,7 +178,7 @@ func (s *settingFlags) acknowledgeHere(t *terminal, args []string, ask bool) (in
 	case !accepts || ask:
 		return codeOfWaiting(!ask), t.stdout.Printf("kanban-run ack --here accept  lets it count, for all boards of this work tree\n")
 	}
-	return exitComplete, errors.Join(trust.Accept(u.dir, changes), t.stdout.Printf("what agents changed counts, says the Lead\n"))
+	return exitComplete, errors.Join(trust.Accept(u.dir, changes), t.stdout.Printf("what agents changed counts, as you decided\n"))
 }
 
 func codeOfWaiting(waits bool) int {

@@ -29,7 +29,10 @@ func initCommand() command {
 		long: `
 Writes kanban.yaml, a first task, .kanban-run.yaml and an example of a role of your own into DIR (default: here). The settings name the
 agent that is installed for the work, and walk, a Manager without a model. Without an agent an example stands in: it does nothing and
-replies blocked, so that a run ends with exit code 3 until you name one. Nothing that exists is touched.`,
+replies blocked, so that a run ends with exit code 3 until you name one. Nothing that exists is touched.
+
+Where DIR has a go.mod, a package.json with a test script, or a pyproject.toml that names pytest, the Implementor's work is reviewed by those
+tests (.kanban-run/roles/implementor.md).`,
 		examples: `
   kanban-run init        a board in this folder
   kanban-run init demo   a board in a new folder`,
@@ -54,7 +57,7 @@ replies blocked, so that a run ends with exit code 3 until you name one. Nothing
 // writeStart writes the start files into dir. If a file other than .gitignore exists already, it
 // returns an error and writes no file. An existing .gitignore stays as it is.
 func writeStart(t *terminal, dir string) error {
-	files, said, err := filesToStart()
+	files, said, err := filesToStart(dir)
 	if err != nil {
 		return err
 	}
@@ -95,9 +98,9 @@ func writeStart(t *terminal, dir string) error {
 		console.Lines(said), console.Lines(where))
 }
 
-// filesToStart returns the start files by name, with settings for the installed agents, and the
-// text about these agents.
-func filesToStart() (files map[string][]byte, said string, err error) {
+// filesToStart returns the start files by name, with settings for the installed agents and a review by the
+// tests of the project in the folder, and the text about these.
+func filesToStart(dir string) (files map[string][]byte, said string, err error) {
 	files = map[string][]byte{}
 	player, others, said := installedAgents()
 	err = fs.WalkDir(startFiles, "start", func(name string, d fs.DirEntry, err error) error {
@@ -117,6 +120,13 @@ func filesToStart() (files map[string][]byte, said string, err error) {
 		files[filepath.Join(".kanban-run", "schema", name+".schema.json")] = source
 	}
 	files[".kanban-run.yaml"] = []byte(startSettings(player, others))
+	if command, because := findTests(dir); command != "" {
+		role, roleErr := reviewedRole(command, because)
+		err = errors.Join(err, roleErr)
+		name := filepath.Join(".kanban-run", "roles", "implementor.md")
+		files[name] = role
+		said += "\nWork counts once `" + command + "` ends with 0 (" + because + " is here): " + name + " says so."
+	}
 	return files, said, err
 }
 

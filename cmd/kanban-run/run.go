@@ -118,7 +118,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, docs *documents, dr
 	jobs := make([]preflight.Job, len(boards))
 	configure, version := u.configure(executable, stubs, dry), programVersion()
 	for i, b := range boards {
-		jobs[i] = preflight.Job{Board: b, StartDir: u.dir, Workdir: u.workdir, Version: version, DryRun: dry,
+		jobs[i] = preflight.Job{Board: b, StartDir: u.dir, Workdir: u.workdir, Version: version, Flags: u.given(), GivenIn: t.startDir, DryRun: dry,
 			Observer: screen.observer, Now: time.Now, Configure: configure, HoldLock: t.holdLock()}
 	}
 	if screen.notifier != nil {
@@ -173,6 +173,7 @@ func tuneRuntime(boards int) {
 func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	codes := make([]int, len(results))
 	for i := range results {
+		results[i].Text = event.Plain(results[i].Text)
 		t.refuseUnpushed(&results[i])
 		r := results[i]
 		codes[i] = codeOf(r)

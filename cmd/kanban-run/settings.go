@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -109,6 +110,24 @@ func (s *settingFlags) values() map[string][]string {
 		}
 	}
 	return given
+}
+
+// given returns the flags of settings that were given, each with its value, in the order of the help.
+func (u *setup) given() (all []string) {
+	for _, setting := range config.Table() {
+		for _, value := range u.flags[setting.Name] {
+			switch {
+			case setting.Value != "":
+				all = append(all, "--"+setting.Flag+"="+value)
+			case value == "true":
+				all = append(all, "--"+setting.Flag)
+			default:
+				opposite, _, _ := strings.Cut(setting.Opposite, ": ")
+				all = append(all, "--"+cmp.Or(opposite, setting.Flag+"=false"))
+			}
+		}
+	}
+	return all
 }
 
 // setup resolves the settings and roles of work directories, because boards in different folders

@@ -116,21 +116,23 @@ where the damage begins), 5 when the board is frozen. It also says if only a lat
 				if err := checkStep(args[0], *step, *follow); err != nil {
 					return 0, err
 				}
-				view := func(board string) report.Watcher {
-					var show report.Watcher = report.NewJSON(t.stdout, true)
-					if !*asJSON {
-						show = t.newLog(board, *verbose, len(args) > 1)
-					}
-					show = &report.Filter{Watcher: show, Failed: *failed, Step: *step}
+				parts := func(board string, all report.Watcher) report.Watcher {
+					all = &report.Filter{Watcher: all, Failed: *failed, Step: *step}
 					if *events {
-						show = &withEvents{Watcher: show, file: board}
+						all = &withEvents{Watcher: all, file: board}
 					}
-					return show
+					return all
 				}
-				if len(args) > 1 {
-					return exitComplete, printLogs(t, args, view, *asJSON)
+				switch {
+				case *asJSON && len(args) > 1:
+					return exitComplete, printLogs(t, args, parts)
+				case *asJSON:
+					return exitComplete, printLog(t, args[0], parts(args[0], report.NewJSON(t.stdout, true)), *follow)
+				case *failed && !*follow:
+					return exitComplete, t.printFailures(args, parts, *verbose)
+				default:
+					return exitComplete, printLog(t, args[0], parts(args[0], t.newLog(args[0], *verbose, false)), *follow)
 				}
-				return exitComplete, printLog(t, args[0], view(args[0]), *follow)
 			}
 		},
 	}
@@ -163,23 +165,35 @@ func (t *terminal) newLog(board string, verbose, titled bool) *report.Log {
 	return log
 }
 
-// printLogs prints what went wrong on several boards. If a board cannot be read, it prints the
-// error and goes on with the next board. It skips a board that was never run. With asJSON the
-// errors go to stderr, so that stdout has only JSON.
-func printLogs(t *terminal, boards []string, view func(board string) report.Watcher, asJSON bool) error {
+// printLogs prints what went wrong on several boards, for a program. It skips a board that was never run.
+// An error about a board goes to stderr.
+func printLogs(t *terminal, boards []string, parts func(board string, all report.Watcher) report.Watcher) error {
+	var errs []error
 	for _, board := range boards {
-		err := printLog(t, board, view(board), false)
-		if errors.As(err, new(*ledger.NoRunError)) {
-			continue
+		err := printLog(t, board, parts(board, report.NewJSON(t.stdout, true)), false)
+		if err != nil && !errors.As(err, new(*ledger.NoRunError)) {
+			errs = append(errs, t.stderr.Printf("%s: %v\n", board, err))
 		}
-		if err != nil && asJSON {
-			err = t.stderr.Printf("%s: %v\n", board, err)
-		} else if err != nil {
-			err = t.stdout.Printf("%s\n  ✗ %v\n", board, err)
-		}
-		if err != nil {
+	}
+	return errors.Join(errs...)
+}
+
+// printFailures prints what went wrong on boards, and how they stand now. It skips the boards that are
+// complete or were never run, unless there is only one.
+func (t *terminal) printFailures(boards []string, parts func(board string, all report.Watcher) report.Watcher, verbose bool) error {
+	for _, name := range boards {
+		b, err := inspect.Looker{Keep: keepLast}.Look(name)
+		if len(boards) == 1 && err != nil && !isShown(err) {
 			return err
 		}
+		if len(boards) > 1 && (b.IsOK() || b.Who == projection.Nobody && b.State == projection.NeverRun) {
+			continue
+		}
+		log := t.newLog(name, verbose, len(boards) > 1)
+		if err := printLog(t, name, parts(name, log), false); len(boards) == 1 && err != nil {
+			return err
+		}
+		log.Now(&b.Board)
 	}
 	return nil
 }

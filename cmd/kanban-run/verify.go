@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 )
 
@@ -41,7 +42,7 @@ func verifyJournal(t *terminal, board string, asJSON bool) (int, error) {
 	if v.Frozen == "" {
 		row("verdict", "sound")
 	} else {
-		row("verdict", "%s", v.Frozen)
+		row("verdict", "%s", event.Plain(v.Frozen))
 	}
 	return code, errors.Join(errs...)
 }

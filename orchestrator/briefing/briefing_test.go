@@ -255,7 +255,7 @@ func TestMessagesAreSentences(t *testing.T) {
 	want := []string{
 		"step 1 (a.md): the reviewer of Implementor is not content (round 1, 1.0s): " + feedback,
 		"step 1 (a.md): the reviewer of Implementor, attempt 0, stopped: the run was stopped",
-		"the Lead: the board goes on: sure",
+		"the Lead decided: the board goes on: sure",
 	}
 	got := d.wake("C1", "a.md").Messages
 	if diff := cmp.Diff(want, got); diff != "" {

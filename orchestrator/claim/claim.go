@@ -47,14 +47,14 @@ type TakenError struct {
 func (e *TakenError) Error() string {
 	switch {
 	case e.Unseen:
-		return fmt.Sprintf("DUPLICATE_TASK_KEY: the run of %s was killed, and its agent, which cannot be seen from here, still works on %s", e.Board, e.Task)
+		return fmt.Sprintf("the run of %s was killed, and its agent, which cannot be seen from here, still works on %s", e.Board, e.Task)
 	case e.Left:
-		return fmt.Sprintf("DUPLICATE_TASK_KEY: the run of %s was killed, and an agent of it still works on "+
+		return fmt.Sprintf("the run of %s was killed, and an agent of it still works on "+
 			"%s; the next run of that board ends it", e.Board, e.Task)
 	case e.Board == "":
-		return fmt.Sprintf("DUPLICATE_TASK_KEY: another run works on %s", e.Task)
+		return fmt.Sprintf("another run works on %s", e.Task)
 	default:
-		return fmt.Sprintf("DUPLICATE_TASK_KEY: the run of %s works on %s", e.Board, e.Task)
+		return fmt.Sprintf("the run of %s works on %s", e.Board, e.Task)
 	}
 }
 

@@ -2,7 +2,6 @@ package decisions
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"kanban-run/orchestrator/event"
@@ -22,7 +21,7 @@ func EntryOf(board string, e event.Entry) (entry Entry, ok bool) {
 		return entry, false
 	}
 	const most = 400
-	text := strings.TrimPrefix(said.Whole(), e.Event.Kind()+": ")
+	text := said.Whole()
 	if c, is := event.CheckpointOf(e.Event); is && c.Verdict != event.NoVerdict { // leave out the findings
 		text = fmt.Sprintf("the supervisor blocks (score %.2f)", c.Score)
 	}

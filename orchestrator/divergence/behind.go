@@ -55,7 +55,7 @@ func (k *Keeper) PutBackBehind(sha, programs string) (text string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("put back the board, which a program changed behind the end of the run: %w", err)
 	}
-	return fmt.Sprintf("STATE_DIVERGENCE: %s was changed behind the end of the run, by %s; %s", k.Board, programs, done), nil
+	return fmt.Sprintf("%s was changed behind the end of the run, by %s; %s", k.Board, programs, done), nil
 }
 
 // PutBackEnd does what EndTurn does for the board, in a turn that cannot be journaled. Only the run that

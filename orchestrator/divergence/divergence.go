@@ -103,7 +103,7 @@ func (k *Keeper) restoreEnd(step *flow.Step, now, before *board.Board, changes [
 	if err != nil {
 		return fmt.Errorf("put back the end of the board, which %s has changed: %w", step.Player(), err)
 	}
-	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed the end of %s while at work on %s (%s); "+
+	text := fmt.Sprintf("%s changed the end of %s while at work on %s (%s); "+
 		"that is the Manager's or a person's, so %s", step.Player(), k.Board, step.Task, strings.Join(changes, ", "), done)
 	return k.Journal.Record(diverged(step, sha, event.PolicyRestore, text))
 }
@@ -120,7 +120,7 @@ func (k *Keeper) putBackSpoiled(step *flow.Step, unreadable error) error {
 		return err
 	}
 	return k.Journal.Record(diverged(step, step.BoardSHA, event.PolicyRestore,
-		fmt.Sprintf("STATE_DIVERGENCE: %s %s while %s was at work on %s; %s",
+		fmt.Sprintf("%s %s while %s was at work on %s; %s",
 			k.Board, what, step.Player(), step.Task, done)))
 }
 
@@ -152,7 +152,7 @@ func (k *Keeper) EndLostTurn(lost bool) error {
 // divergence returns the event of a change of the board outside of a Manager's turn. The setting
 // on_divergence decides whether the change stands or freezes the board.
 func (k *Keeper) divergence(step *flow.Step, sha string, unreadable error) event.StateDiverged {
-	text := fmt.Sprintf("STATE_DIVERGENCE: %s changed while %s was at work on %s; "+
+	text := fmt.Sprintf("%s changed while %s was at work on %s; "+
 		"only the Manager's turn may change it (earlier bytes: %s)",
 		k.Board, step.Role, step.Task, k.Folder.Before())
 	if unreadable != nil {

@@ -129,7 +129,7 @@ func (HandoffDuplicate) Kind() string { return "HANDOFF_DUPLICATE" }
 func (e HandoffDuplicate) Subject() string { return e.Board }
 
 func (e HandoffDuplicate) Sentence() Sentence {
-	text := fmt.Sprintf("HANDOFF_DUPLICATE: epoch %d was handed over again to %s, which changed nothing",
+	text := fmt.Sprintf("epoch %d was handed over again to %s, which changed nothing",
 		e.Epoch, e.Owner)
 	return say(Warning, text).alert(AlertInfo, e.Kind(), "")
 }

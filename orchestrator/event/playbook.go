@@ -19,7 +19,7 @@ func (DuplicateTask) Kind() string { return "DUPLICATE_TASK_KEY" }
 func (e DuplicateTask) Subject() string { return e.Task }
 
 func (e DuplicateTask) Sentence() Sentence {
-	text := fmt.Sprintf("DUPLICATE_TASK_KEY: %s is worked on by the run of %s",
+	text := fmt.Sprintf("%s is worked on by the run of %s",
 		e.Task, cmp.Or(e.Owner, "another board"))
 	return say(Warning, text).tell(Team, "").alert(AlertWarning, e.Kind(), e.Owner)
 }
@@ -45,7 +45,7 @@ func (ScopeOverlaps) Kind() string { return "OVERLAP_SCOPE" }
 func (e ScopeOverlaps) Subject() string { return e.Task }
 
 func (e ScopeOverlaps) Sentence() Sentence {
-	text := fmt.Sprintf("OVERLAP_SCOPE: %s changes %s, and so does the work on %s of %s",
+	text := fmt.Sprintf("%s changes %s, and so does the work on %s of %s",
 		e.Task, List(e.Files, mostNamed), e.OwnerTask, e.Owner)
 	if e.Waits {
 		text += ": it waits for the end of that step"

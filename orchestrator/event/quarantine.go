@@ -85,7 +85,7 @@ func (LoopSuspected) Kind() string { return "LOOP_SUSPECTED" }
 func (e LoopSuspected) Subject() string { return e.Task }
 
 func (e LoopSuspected) Sentence() Sentence {
-	s := say(Critical, "LOOP_SUSPECTED: "+Brief(OneLine(e.Text))).
+	s := say(Critical, "a loop is suspected: "+Brief(OneLine(e.Text))).
 		tell(Lead|Team, AboutLoop).alert(AlertCritical, e.Kind(), e.Role, escalate)
 	s.Add(Note, fmt.Sprintf("recommended: %s, since %s", e.Recommend, e.Reason))
 	if e.Told {

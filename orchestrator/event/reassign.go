@@ -45,8 +45,8 @@ func (e ReassignProposed) Subject() string { return e.Task }
 
 func (e ReassignProposed) Sentence() Sentence {
 	return inStep(e.Step, Warning,
-		"REASSIGN_PROPOSAL: %s for %s (%s); reassign in .kanban-run.yaml names agents that take over",
-		e.Strategy, e.Task, e.Role).tell(Lead|Team, "").did(e.Kind())
+		"proposed: another agent than %s for %s (%s); reassign in .kanban-run.yaml names agents that take over",
+		e.Role, e.Task, e.Strategy).tell(Lead|Team, "").did(e.Kind())
 }
 
 // Strategy is a way to reassign work: seed 002, "Reassignment Readiness", action 2.

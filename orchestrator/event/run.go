@@ -47,12 +47,21 @@ type RunStarted struct {
 	// Allowed are the files that checkpoints may hold although they look like secrets.
 	Allowed []string `json:"secrets_allow,omitempty" text:"free"`
 
+	Command *Command `json:"command,omitempty" text:"free"` // nil in records of earlier versions
+
 	// NoGit reports that the folder is in no git repository, see [NoGitText]. The field
 	// is set only in the first run.
 	NoGit bool `json:"no_git,omitempty"`
 	// Carried is the use by earlier runs that were interrupted or killed. It counts toward the
 	// limits of this run.
 	Carried Used `json:"carried,omitzero"`
+}
+
+// Command is the command line of a run, as far as it decides how the run goes on.
+type Command struct {
+	Flags []string `json:"flags" text:"free"` // each with its value, such as --agent=claude
+	Dir   string   `json:"dir" text:"free"`   // the folder in which it was given, as a path from the board's folder
+	Board string   `json:"board" text:"free"` // the board, as it was named
 }
 
 // PartlyWithheld has environment variables that the agents of some roles do not get.

@@ -3,6 +3,7 @@ package event
 import (
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // Sentence is an event rendered for people, the same in every view.
@@ -133,11 +134,25 @@ func (s Sentence) in(step int) Sentence {
 	return s
 }
 
-func say(w Weight, text string) Sentence { return Sentence{Weight: w, Text: text} }
+func say(w Weight, text string) Sentence { return Sentence{Weight: w, Text: Plain(text)} }
 
 func inStep(step int, w Weight, format string, args ...any) Sentence {
-	return Sentence{Weight: w, Step: step, Text: fmt.Sprintf(format, args...)}
+	return Sentence{Weight: w, Step: step, Text: Plain(fmt.Sprintf(format, args...))}
 }
+
+// Plain puts words for people in place of the words in capitals that begin a reason: those of seed 002 stand
+// in its own forms, such as SUPERVISOR_REPORT.
+func Plain(text string) string {
+	return plainWords().Replace(text)
+}
+
+var plainWords = sync.OnceValue(func() *strings.Replacer {
+	words := []string{"LOOP_SUSPECTED: ", "a loop is suspected: ", "STUCK: ", "stuck: "}
+	for _, code := range AlertTypes() {
+		words = append(words, code+": ", "")
+	}
+	return strings.NewReplacer(words...)
+})
 
 // traceOf returns a sentence of weight Trace with the kind and the subject of an event.
 func traceOf(e Event) Sentence {

@@ -38,12 +38,15 @@ func (TeardownMoved) Kind() string { return "TEARDOWN" }
 func (e TeardownMoved) Subject() string { return e.Board }
 
 func (e TeardownMoved) Sentence() Sentence {
-	text := "teardown: " + string(e.To)
+	text := "teardown: " + map[TeardownState]string{
+		TeardownInit: "it begins", ShutdownRequested: "the team is asked to shut down", WaitingAcks: "waits for its answers",
+		Retrying: "asks again", ReadyToDelete: "the team may be deleted", TeamDeleted: "the team is deleted", FailedSafe: "the team stays",
+	}[e.To]
 	switch {
 	case e.Round > 0:
 		text += fmt.Sprintf(" (round %d of %d)", e.Round, AckRetryRounds)
 	case e.Status != "":
-		text += " (ACK_STATUS=" + e.Status + ")"
+		text += ", as you decided"
 	case e.Reason != "":
 		text += ": " + e.Reason
 	}
@@ -68,7 +71,7 @@ func (e ForcedFinalizeCandidate) Subject() string { return e.Board }
 
 func (e ForcedFinalizeCandidate) Sentence() Sentence {
 	text := fmt.Sprintf(
-		"FORCED_FINALIZE_CANDIDATE: %s never answered (kanban-run ack %s forced-finalize goes on without)",
+		"%s never answered (kanban-run ack %s accept goes on without)",
 		strings.Join(e.Missing, ", "), failure.Quote(e.Board))
 	return say(Critical, text).tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
 }
@@ -85,7 +88,7 @@ func (TeardownBlocked) Kind() string { return "TEARDOWN_BLOCKED" }
 func (e TeardownBlocked) Subject() string { return e.Board }
 
 func (e TeardownBlocked) Sentence() Sentence {
-	return say(Critical, "TEARDOWN_BLOCKED: "+e.Reason).
+	return say(Critical, "the team is not deleted: "+e.Reason).
 		tell(Lead, AboutPerson).alert(AlertCritical, e.Kind(), "", escalate)
 }
 
@@ -102,7 +105,7 @@ func (ForcedFinalizeAcked) Kind() string { return "FORCED_FINALIZE_ACK" }
 func (e ForcedFinalizeAcked) Subject() string { return e.Board }
 
 func (e ForcedFinalizeAcked) Sentence() Sentence {
-	return say(Note, "forced finalize approved by the Lead"+noteSuffix(e.Note)).did("FORCED_FINALIZE")
+	return say(Note, "forced finalize approved by you"+noteSuffix(e.Note)).did("FORCED_FINALIZE")
 }
 
 // AckRetryRounds is the number of times that a member without an answer is asked again: seed 002,

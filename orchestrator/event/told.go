@@ -1,6 +1,9 @@
 package event
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Sign is the kind of an observation or an action of the watch about a running attempt (seed 000).
 type Sign string
@@ -143,7 +146,7 @@ func ToSupervisor(e Event) string {
 			return ""
 		}
 	case Acknowledged:
-		return "the Lead: " + s.Text
+		return "the Lead decided: " + strings.NewReplacer(", as you decided", "", "by you", "by the Lead").Replace(s.Text)
 	case ReviewHeld:
 		s = e.Whole()
 	}

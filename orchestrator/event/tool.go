@@ -39,7 +39,7 @@ func (ToolUnavailable) Kind() string { return "TOOL_UNAVAILABLE" }
 func (e ToolUnavailable) Cause() string { return e.Tool }
 
 func (e ToolUnavailable) Sentence() Sentence {
-	s := inStep(e.Step, Warning, "TOOL_UNAVAILABLE: %s for %s (%s): %s%s",
+	s := inStep(e.Step, Warning, "the tool %s is not there for %s (%s): %s%s",
 		e.Tool, e.Player(), e.Agent, Brief(e.Reason), e.Then.suffix()).
 		tell(0, AboutTool).alert(AlertWarning, e.Kind(), e.Role)
 	if e.Agents == SystemicAgents { // not >=, so that the Lead is told only once

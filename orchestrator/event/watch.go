@@ -33,9 +33,9 @@ func (e ConsentGiven) Sentence() Sentence {
 func (e ConsentGiven) Answer() string {
 	switch e.Choice {
 	case ConsentRestart:
-		return "the Lead consents: " + e.Player() + " may be ended"
+		return "you consented: " + e.Player() + " may be ended"
 	case ConsentContinue:
-		return "the Lead leaves " + e.Player() + " alone"
+		return "you left " + e.Player() + " alone"
 	default:
 		return e.Player() + " goes on by itself, and needs no consent any more"
 	}
@@ -69,13 +69,13 @@ type IdleBreach struct {
 
 func (IdleBreach) Kind() string { return "IDLE_BREACH" }
 
-func (o Overdue) sentence(r AttemptRef, kind string) Sentence {
+func (o Overdue) sentence(r AttemptRef) Sentence {
 	w := map[string]Weight{"WARN": Warning, "CRITICAL": Critical}[o.Severity]
-	return inStep(r.Step, max(w, Note), "%s: %s (%s): %s", r.Player(), kind, o.Action, o.Text)
+	return inStep(r.Step, max(w, Note), "%s: %s", r.Player(), o.Text)
 }
 
 func (e IdleBreach) Sentence() Sentence {
-	return e.Overdue.sentence(e.AttemptRef, e.Kind()).tell(0, AboutStuck).alert(e.Severity, e.Kind(), e.Role, e.Action)
+	return e.Overdue.sentence(e.AttemptRef).tell(0, AboutStuck).alert(e.Severity, e.Kind(), e.Role, e.Action)
 }
 
 // ReviewBreach reports that a review has made no progress for so long that the next stage of alerts
@@ -88,7 +88,7 @@ type ReviewBreach struct {
 func (ReviewBreach) Kind() string { return "REVIEW_SLA_BREACH" }
 
 func (e ReviewBreach) Sentence() Sentence {
-	return e.Overdue.sentence(e.AttemptRef, e.Kind()).tell(0, AboutStuck).alert(e.Severity, e.Kind(), e.Role, e.Action)
+	return e.Overdue.sentence(e.AttemptRef).tell(0, AboutStuck).alert(e.Severity, e.Kind(), e.Role, e.Action)
 }
 
 // Anomaly is a finding of the watch about a running agent: seed 000, "anomaly_report".

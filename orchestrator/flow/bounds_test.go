@@ -61,7 +61,7 @@ func TestLeavesOpen(t *testing.T) {
 // TestReleaseOfOne: of several tasks in quarantine the Lead may release one.
 func TestReleaseOfOne(t *testing.T) {
 	s := flow.State{Quarantine: []flow.Quarantine{{Task: "a"}, {Task: "b"}, {Task: "c"}}}
-	apply(t, &s, event.QuarantineEnded{Task: "a", Reason: "says the Lead"})
+	apply(t, &s, event.QuarantineEnded{Task: "a", Reason: "you decided"})
 	if len(s.Quarantine) != 2 || s.Quarantine[0].Task != "b" {
 		t.Errorf("in quarantine: %+v, want b and c", s.Quarantine)
 	}

@@ -25,7 +25,7 @@ func TestBy(t *testing.T) {
 	open := flow.Board{Terminal: true, SHA: "s", Rest: flow.Rest{Tasks: 2, Open: []flow.TaskStatus{{Task: "b.md"}}}}
 	marked := flow.Board{Terminal: true, SHA: "s", Rest: flow.Rest{Tasks: 1, Marked: []flow.TaskStatus{{Task: "b.md", Status: "blocked"}}}}
 	accepted := over("ok")
-	accepted.Last.Accepted = "accepted by the Lead"
+	accepted.Last.Accepted = "accepted by you"
 	aside := func(status string) flow.State {
 		return flow.State{KeepGoing: true, Manager: event.Walker, Aside: []flow.Aside{{Task: "a.md", Status: status, Tried: true}}}
 	}

@@ -325,8 +325,8 @@ func (s *supervised) revise(next string) {
 func TestAccepted(t *testing.T) {
 	s := newSupervised(t, event.InReports, event.Supervision{OnBlock: event.BlockAbort, At: []event.CheckpointAt{{ID: "A", After: "t1"}, {ID: "B", After: "t1"}}}).finish("t1", "ok")
 	s.board = flow.Board{Terminal: true, SHA: "e"}
-	s.apply(event.Acknowledged{About: event.AboutEnd, Choice: event.Accept, BoardSHA: "e", Text: "accepted by the Lead"})
-	s.ends(flow.Finish{Outcome: event.Complete, Text: "accepted by the Lead"})
+	s.apply(event.Acknowledged{About: event.AboutEnd, Choice: event.Accept, BoardSHA: "e", Text: "accepted by you"})
+	s.ends(flow.Finish{Outcome: event.Complete, Text: "accepted by you"})
 }
 
 // TestDeclaredAgain: a declared checkpoint that ended the board is held again when its task is

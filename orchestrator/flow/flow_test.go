@@ -67,7 +67,7 @@ func TestNext(t *testing.T) {
 	finish := event.StepFinished{Step: 1, Manager: "blocked", Message: "no licence", BoardSHA: "b"}
 	ran := append(done[:len(done):len(done)], finish)
 	accept := event.Acknowledged{About: event.AboutEnd, BoardSHA: "c", Choice: event.Accept,
-		Text: "accepted by the Lead with 2 of 2 tasks undone"}
+		Text: "accepted by you with 2 of 2 tasks undone"}
 	disagreed := rejection(1, event.ManagerCall, 1)
 	disagreed.Disagreed = true
 	tests := []struct {
@@ -97,7 +97,7 @@ func TestNext(t *testing.T) {
 		{"what the Lead accepted is complete", append(ran[:len(ran):len(ran)], accept),
 			flow.Board{Terminal: true, SHA: "c", Rest: flow.Rest{Tasks: 2,
 				Open: []flow.TaskStatus{{Task: "t1", Status: "error"}}}},
-			flow.Finish{Outcome: event.Complete, Text: "accepted by the Lead with 2 of 2 tasks undone"}},
+			flow.Finish{Outcome: event.Complete, Text: "accepted by you with 2 of 2 tasks undone"}},
 		{"as long as the board stands so", append(ran[:len(ran):len(ran)], accept),
 			flow.Board{Terminal: true, SHA: "d"},
 			flow.Finish{Outcome: event.Complete, Text: "the board is complete"}},

@@ -153,7 +153,7 @@ func (h *History) conflict(board string) event.SnapshotConflict {
 	for _, p := range h.Points {
 		e.Hashes = append(e.Hashes, p.Hash)
 	}
-	e.Text = fmt.Sprintf("SNAPSHOT_CONFLICT: %d snapshots claim to be the state at record %d",
+	e.Text = fmt.Sprintf("%d snapshots claim to be the state at record %d",
 		len(h.Points), e.ReplayIndex)
 	return e
 }
@@ -164,7 +164,7 @@ func (h *History) conflict(board string) event.SnapshotConflict {
 func (h *History) RollbackPoint(board, reason string) (Snapshot, event.Event) {
 	switch len(h.Points) {
 	case 0:
-		text := "SNAPSHOT_NOT_FOUND: there is no verifiable snapshot to roll back to, after " + reason
+		text := "there is no verifiable snapshot to roll back to, after " + reason
 		return Snapshot{}, event.SnapshotNotFound{Board: board, Text: text}
 	case 1:
 		return h.Points[0], nil

@@ -283,7 +283,7 @@ func TestFrozenFile(t *testing.T) {
 			if end.Outcome != want {
 				t.Errorf("%s: the run ends with %q, want %q", policy, end.Outcome, want)
 			}
-			if err := s.Apply(event.Acknowledged{About: event.AboutFile, BoardSHA: "c", Choice: choice, Text: "says the Lead"}); (err != nil) != (want == "") {
+			if err := s.Apply(event.Acknowledged{About: event.AboutFile, BoardSHA: "c", Choice: choice, Text: "you decided"}); (err != nil) != (want == "") {
 				t.Fatal(err)
 			}
 			call, _ := flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor", SHA: "c"}).(flow.Spawn)

@@ -229,11 +229,11 @@ func TestStandstill(t *testing.T) {
 		points string // RollbackPoint's event; "": there is one point
 	}{
 		{"nothing is wrong", func(b *book) { b.write(b.Snapshot("b")) }, "", ""},
-		{"4. no snapshot is no contradiction", func(*book) {}, "", "SNAPSHOT_NOT_FOUND: there is no verifiable snapshot to roll back to, after a test"},
+		{"4. no snapshot is no contradiction", func(*book) {}, "", "there is no verifiable snapshot to roll back to, after a test"},
 		{"a broken rule", func(b *book) { b.snapshot().write(event.StepFinished{Step: 9}) },
 			"STATE_DIVERGENCE: record 5 (STEP_FINISHED): event STEP_FINISHED cannot happen here: step 9 has no accepted Manager reply", ""},
 		{"5. rivals", func(b *book) { b.snapshot().write(rival(b, `{"steps":7}`)) },
-			"SNAPSHOT_CONFLICT: 2 snapshots claim to be the state at record 3", "SNAPSHOT_CONFLICT: 2 snapshots claim to be the state at record 3"},
+			"2 snapshots claim to be the state at record 3", "2 snapshots claim to be the state at record 3"},
 		{"RECONCILE_LOCK", func(b *book) { b.snapshot().write(event.LockEntered{Reason: "why"}) }, "why", ""},
 		{"a frozen board, whatever else is wrong", func(b *book) {
 			b.snapshot().write(event.SnapshotNotFound{Text: "gone"}, event.StepFinished{Step: 9})

@@ -195,7 +195,7 @@ func (a *arbitration) decide() (q Question, err error) {
 	a.journaled(&e)
 	switch {
 	case w.About == event.AboutAside && e.About == event.AboutEnd:
-		e.Text = cmp.Or(e.Task, "what is set aside") + " is to be tried again, says the Lead"
+		e.Text = cmp.Or(e.Task, "what is set aside") + " is to be tried again, as you decided"
 		e.Task = ""
 		return a.record(q, e, a.before)
 	case w.About == event.AboutFile:
@@ -278,13 +278,13 @@ func (a *arbitration) taskOfChoice(w *projection.Question, word event.Choice) (t
 func (a *arbitration) textOf(e event.Acknowledged) string {
 	switch {
 	case e.About == event.AboutChanged:
-		return "what agents changed counts, says the Lead"
+		return "what agents changed counts, as you decided"
 	case e.About == event.AboutWay:
-		return "the way of the checkpoints is accepted by the Lead"
+		return "the way of the checkpoints is accepted by you"
 	case e.Choice == event.Accept:
-		return "the work on " + a.history.State.Step.Task + " counts as done, says the Lead"
+		return "the work on " + a.history.State.Step.Task + " counts as done, as you decided"
 	default:
-		return a.history.State.Step.Task + " is to be tried again, says the Lead"
+		return a.history.State.Step.Task + " is to be tried again, as you decided"
 	}
 }
 
@@ -298,27 +298,27 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 	switch {
 	case e.About == event.AboutCheckpoint:
 		e.Text = map[event.Choice]string{
-			event.Override: "it goes on in spite of the checkpoint, says the Lead",
-			event.Retry:    "it is to be looked at anew, says the Lead",
+			event.Override: "it goes on in spite of the checkpoint, as you decided",
+			event.Retry:    "it is to be looked at anew, as you decided",
 		}[e.Choice]
 		if current := s.Supervisor.Block.Current; current != "" && over {
 			edit.Current = a.spelled(current)
 		}
 	case e.Choice == event.Skip:
-		e.Text = "the board goes on without " + e.Task + ", says the Lead"
+		e.Text = "the board goes on without " + e.Task + ", as you decided"
 	case e.About == event.AboutAside:
-		e.Text = e.Task + " counts as done, says the Lead"
+		e.Text = e.Task + " counts as done, as you decided"
 	case e.Choice == event.Retry:
-		edit.Current, e.Text = &e.Task, e.Task+" is to be done again, says the Lead"
+		edit.Current, e.Text = &e.Task, e.Task+" is to be done again, as you decided"
 	case e.Choice == event.ReleaseTasks:
-		e.Text = e.Task + " leaves quarantine, says the Lead"
+		e.Text = e.Task + " leaves quarantine, as you decided"
 		if over {
 			edit.Current = a.spelled(e.Task)
 		}
 	case e.Task != "":
-		e.Text, e.Left = e.Task+" counts as done, says the Lead", a.leftWithout(e.Task)
+		e.Text, e.Left = e.Task+" counts as done, as you decided", a.leftWithout(e.Task)
 	default:
-		e.About, e.Text = event.AboutEnd, "accepted by the Lead"
+		e.About, e.Text = event.AboutEnd, "accepted by you"
 		if undone := a.undone(); undone != "" {
 			e.Text += " with " + undone
 		}

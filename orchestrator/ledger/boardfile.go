@@ -32,7 +32,7 @@ func (a *arbitration) settleFile(q Question, e event.Acknowledged) (Question, er
 		return q, err
 	}
 	q.Diff = unified(a.board, a.before.Source, "as the turn began", before.Source)
-	e.BoardSHA, e.Text = before.SHA, "the board is put back as the turn began, says the Lead"
+	e.BoardSHA, e.Text = before.SHA, "the board is put back as the turn began, as you decided"
 	if q.Done = e.Text; a.answer.Ask {
 		return q, nil
 	}
@@ -63,7 +63,7 @@ func (a *arbitration) putBackMarks() error {
 // The task that the choice names counts as done.
 func (a *arbitration) letStand(q Question, e event.Acknowledged) (Question, error) {
 	task := e.Task
-	e.Task, e.Text = "", "the board stands as it is, says the Lead"
+	e.Task, e.Text = "", "the board stands as it is, as you decided"
 	s := &a.history.State
 	if !a.question.IsUnknown && a.broken == nil {
 		e.Dropped = a.lostTasks()
@@ -79,7 +79,7 @@ func (a *arbitration) letStand(q Question, e event.Acknowledged) (Question, erro
 	events := []event.Acknowledged{e}
 	if task != "" {
 		settled := event.Acknowledged{Board: e.Board, Note: e.Note, About: event.AboutEnd, Choice: event.Accept, Task: task,
-			Text: task + " counts as done, says the Lead"}
+			Text: task + " counts as done, as you decided"}
 		rest.Open = slices.DeleteFunc(rest.Open, func(t flow.TaskStatus) bool { return t.Task == task })
 		if len(rest.Open) > 0 {
 			settled.Left = flow.IncompleteText + rest.Undone()
@@ -204,7 +204,7 @@ func UnknownEnd(dir rundir.Dir, name string, now *board.Board, place *board.Plac
 		Before: step.BoardSHA,
 		After:  now.SHA,
 		Policy: event.PolicyAsk,
-		Text: fmt.Sprintf("STATE_DIVERGENCE: %s has changed since the run died while %s was at work on %s (%s): "+
+		Text: fmt.Sprintf("%s has changed since the run died while %s was at work on %s (%s): "+
 			"it cannot be told whether the agent or a person ended it", name, step.CallRole(), step.Task, strings.Join(what, "; ")),
 	}
 }
@@ -233,7 +233,7 @@ func UnknownSince(dir rundir.Dir, name string, now *board.Board, sha, when strin
 	}
 	return &event.StateDiverged{
 		Source: event.SourceBoard, Task: name, Before: sha, After: now.SHA, Policy: event.PolicyAsk,
-		Text: fmt.Sprintf("STATE_DIVERGENCE: %s %s (%s): it cannot be told whether an agent or a person changed it", name, when, what),
+		Text: fmt.Sprintf("%s %s (%s): it cannot be told whether an agent or a person changed it", name, when, what),
 	}
 }
 

@@ -50,7 +50,7 @@ func (l *Ledger) settle(reason string) error {
 		return l.freeze(event.ReconcileConflict{
 			Board:    l.board,
 			Findings: rebuilt.Findings,
-			Text:     "RECONCILE_CONFLICT: " + rebuilt.Conflict,
+			Text:     rebuilt.Conflict,
 		})
 	case !rebuilt.Same(&l.history):
 		// Step 9: "if rollback affects active tasks, require explicit Lead ACK before applying it"
@@ -94,7 +94,7 @@ func (l *Ledger) reconcileChanges() error {
 		return l.reconcile(event.StateDiverged{
 			Source: event.SourceJournal,
 			Task:   task,
-			Text:   "STATE_DIVERGENCE: the journal contradicts itself: " + text,
+			Text:   "the journal contradicts itself: " + text,
 		})
 	}
 	return l.reconcileState()
@@ -108,7 +108,7 @@ func (l *Ledger) reconcileState() error {
 	if l.logbook.lost || edit.what == "" {
 		return nil
 	}
-	text := fmt.Sprintf("STATE_DIVERGENCE: %s was %s; it is made anew from the journal", l.dir.State(), edit.what)
+	text := fmt.Sprintf("%s was %s; it is made anew from the journal", l.dir.State(), edit.what)
 	if edit.kept != "" {
 		text += fmt.Sprintf(" (the edited text: %s)", edit.kept)
 	}
@@ -129,7 +129,7 @@ func (a *arbitration) reconcile(q Question, e event.Acknowledged) (Question, err
 	if err != nil {
 		return q, err
 	}
-	e.Text = "it goes on from the sound records, says the Lead"
+	e.Text = "it goes on from the sound records, as you decided"
 	if err := rebuilt.State.Apply(e); err != nil {
 		return q, err
 	}

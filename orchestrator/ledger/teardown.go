@@ -150,7 +150,7 @@ func (a *arbitration) finalize(q Question) (Question, error) {
 			Fix: "kanban-run status " + failure.Quote(a.path),
 		}
 	}
-	if q.Done = neverAnswered(at.Missing) + "; the team may be deleted without, says the Lead"; a.answer.Ask {
+	if q.Done = neverAnswered(at.Missing) + "; the team may be deleted without, as you decided"; a.answer.Ask {
 		return q, nil
 	}
 	if err := a.failSafe(); err != nil {

@@ -35,7 +35,7 @@ func (k *Keeper) hold(edits []edit, who string) error {
 		}
 		if e.from != e.to && !e.isNew {
 			d := k.event(event.PolicyAccept)
-			d.Text = fmt.Sprintf("STATE_DIVERGENCE: %s gave %s to the role %s instead of %s", who, e.task, named(e.to), named(e.from))
+			d.Text = fmt.Sprintf("%s gave %s to the role %s instead of %s", who, e.task, named(e.to), named(e.from))
 			if k.OnDivergence == event.PolicyFreeze {
 				d.Policy, d.Text = event.PolicyFreeze, d.Text+"; the board is frozen"
 			}
@@ -69,7 +69,7 @@ func (k *Keeper) holdHeader(e edit, who string) error {
 	d := k.event(event.PolicyRestore)
 	if e.linked {
 		d.Policy = event.PolicyAsk
-		d.Text = fmt.Sprintf("STATE_DIVERGENCE: %s put a link in the place of %s", who, e.task)
+		d.Text = fmt.Sprintf("%s put a link in the place of %s", who, e.task)
 		return k.Journal.Record(d)
 	}
 	fields, source, err := k.Place.HoldHeader(e.task, e.text)
@@ -81,10 +81,10 @@ func (k *Keeper) holdHeader(e edit, who string) error {
 	case err == nil && fields == nil:
 		return nil
 	}
-	d.Text = fmt.Sprintf("STATE_DIVERGENCE: %s changed %s of %s, so that is put back", who, strings.Join(fields, ", "), e.task)
+	d.Text = fmt.Sprintf("%s changed %s of %s, so that is put back", who, strings.Join(fields, ", "), e.task)
 	if err != nil {
 		d.Policy = event.PolicyAsk
-		d.Text = fmt.Sprintf("STATE_DIVERGENCE: %s changed the header of %s, which cannot be put back: %v", who, e.task, err)
+		d.Text = fmt.Sprintf("%s changed the header of %s, which cannot be put back: %v", who, e.task, err)
 	} else if k.Folder.KeepTask(e.task, []byte(k.redact(string(source)))) == nil {
 		d.Text += " (as the file was left: " + k.Folder.TasksAfter() + ")"
 	}

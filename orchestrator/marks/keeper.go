@@ -374,7 +374,7 @@ func (k *Keeper) keep(always bool) error {
 // back, a person is asked.
 func (k *Keeper) divergence(tasks []string, who string) event.StateDiverged {
 	e := k.event(event.PolicyRestore)
-	e.Text = fmt.Sprintf("STATE_DIVERGENCE: %s marked %s %s; a mark in a header is for the task's own work, "+
+	e.Text = fmt.Sprintf("%s marked %s %s; a mark in a header is for the task's own work, "+
 		"for the Manager or for a person", who, event.List(tasks, mostNamed), gained(tasks, k.before.of))
 	if k.OnDivergence == event.PolicyFreeze {
 		_ = k.keep(true) // an agent may have removed the file; ack reports the error
@@ -394,7 +394,7 @@ func (k *Keeper) divergence(tasks []string, who string) event.StateDiverged {
 // unread returns the event that has a person asked, because the marks cannot be read.
 func (k *Keeper) unread(err error) event.StateDiverged {
 	e := k.event(event.PolicyAsk)
-	e.Text = fmt.Sprintf("STATE_DIVERGENCE: it cannot be told whether an agent has marked tasks: %v", err)
+	e.Text = fmt.Sprintf("it cannot be told whether an agent has marked tasks: %v", err)
 	return e
 }
 

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 
 	"kanban-run/orchestrator/board"
@@ -23,10 +24,24 @@ func (p *Prepared) Begun(b *board.Board, needsManager bool) (e event.RunStarted,
 		KeepGoing: p.KeepsGoing(), ByNeeds: p.HasNeeds(), Allowed: p.Git.Allow,
 	}
 	e.Withheld, e.PartlyWithheld = p.Withheld()
+	e.Command = p.command()
 	if manager != nil {
 		e.Manager, e.Told = manager.Adapter.Name(), manager.Role.Anomalies
 	}
 	return e, nil
+}
+
+// command returns the command line for the journal.
+func (p *Prepared) command() *event.Command {
+	board := p.Board
+	if !filepath.IsAbs(board) {
+		board = filepath.Join(p.StartDir, board)
+	}
+	dir, err := filepath.Rel(filepath.Dir(board), p.GivenIn)
+	if err != nil {
+		return nil
+	}
+	return &event.Command{Flags: append([]string{}, p.Flags...), Dir: filepath.ToSlash(dir), Board: p.Board}
 }
 
 // Withheld returns the environment variables that at least one of the run's agents does not get,

@@ -31,10 +31,12 @@ import (
 
 // Job is the request to run one board.
 type Job struct {
-	Board     string // path as the user wrote it; messages name the board by it
-	StartDir  string // the current folder
-	Workdir   string // the folder given with -C; "": board.ChooseWorkdir chooses one
-	Version   string // version of kanban-run
+	Board     string   // path as the user wrote it; messages name the board by it
+	StartDir  string   // the current folder
+	Workdir   string   // the folder given with -C; "": board.ChooseWorkdir chooses one
+	Version   string   // version of kanban-run
+	Flags     []string // flags of settings, each with its value
+	GivenIn   string   // folder in which the command was given, before -C
 	DryRun    bool
 	Observer  ledger.Observer
 	Now       func() time.Time

@@ -26,6 +26,8 @@ func (b *Board) Advice() string {
 		return "the same command goes on once the provider's limit is over"
 	case b.Outcome == event.LimitReached && !b.IsSettled():
 		return "the same command goes on, with fresh limits"
+	case b.Outcome == event.Frozen:
+		return "kanban-run ack " + board + " shows what there is to decide"
 	case b.Who == RunAgain, b.Who == Decide:
 		return "the same command goes on"
 	default:

@@ -86,11 +86,12 @@ type Board struct {
 	Log     string       `json:"-"` // path of the supervisor's log
 
 	question *Question
-	settled  bool   // the last run needed a person, and no decision is left
-	reopened bool   // a person has decided, or edited the board, since the last run
-	exit     int    // exit code of a run that a signal ended; 0: that of Outcome
-	fix      string // what mends a board that cannot be run; "": not known
-	unread   bool   // the board or its journal cannot be read
+	command  *event.Command // command line of the last run; nil: not known
+	settled  bool           // the last run needed a person, and no decision is left
+	reopened bool           // a person has decided, or edited the board, since the last run
+	exit     int            // exit code of a run that a signal ended; 0: that of Outcome
+	fix      string         // what mends a board that cannot be run; "": not known
+	unread   bool           // the board or its journal cannot be read
 }
 
 // State is whether a run of a board is at work.
@@ -180,7 +181,7 @@ func (f *Fold) Board(path string, h *flow.History, facts Facts) Board {
 		b.countOpen()
 	}
 	for _, q := range s.Quarantine {
-		b.Quarantine = append(b.Quarantine, Quarantine{q.Task, q.Text})
+		b.Quarantine = append(b.Quarantine, Quarantine{q.Task, event.Plain(q.Text)})
 	}
 	if len(h.Points) == 1 {
 		b.Rollback = &h.Points[0].Identity
@@ -189,6 +190,7 @@ func (f *Fold) Board(path string, h *flow.History, facts Facts) Board {
 		b.Settings = &Settings{Version: r.Version, OnDivergence: r.OnDivergence, KeepGoing: r.KeepGoing,
 			Withheld: r.Withheld, PartlyWithheld: r.PartlyWithheld, Supervision: r.Supervision, Adapter: r.Adapter}
 	}
+	b.command = f.Run.Command
 	f.stand(&b, h, &facts)
 	b.offer()
 	b.openStep(f, s)

@@ -147,7 +147,7 @@ func TestReopened(t *testing.T) {
 	list := listOf(t, "tasks: [a.md, b.md]\n")
 	over, says := flow.Board{Terminal: true, SHA: "s"}, flow.Board{Terminal: true, Ended: flow.EndedIncomplete}
 	done := []flow.TaskStatus{{Task: "a.md", Status: flow.StatusAccepted}, {Task: "b.md", Status: flow.StatusAccepted}}
-	const decision = "a.md is to be done again, says the Lead"
+	const decision = "a.md is to be done again, as you decided"
 	run, ended := event.RunStarted{}, event.RunFinished{Outcome: event.NeedsPerson, Text: "stuck"}
 	ack := event.Acknowledged{Text: decision}
 	for name, tt := range map[string]struct {

@@ -111,7 +111,7 @@ func (f *Facts) Question(h *flow.History) *Question {
 	s := &h.State
 	freeze := h.Freeze()
 	ask := func(about event.Subject, why string, choices ...Choice) *Question {
-		return &Question{About: about, Why: why, Choices: choices}
+		return &Question{About: about, Why: event.Plain(why), Choices: choices}
 	}
 	switch {
 	case f.isAtWork(s):
@@ -170,14 +170,14 @@ func (f *Facts) askAtWork(s *flow.State) *Question {
 			does = "ends the agent, and has the Manager plan anew"
 		}
 		why := fmt.Sprintf("%s (%s, step %d): %s", step.CallRole(), step.Task, step.Number, step.Consent.Text)
-		return &Question{About: event.AboutConsent, Why: why, Choices: []Choice{
+		return &Question{About: event.AboutConsent, Why: event.Plain(why), Choices: []Choice{
 			{Word: event.Choice(event.ConsentRestart), Task: step.Task, Does: does},
 			{Word: event.Choice(event.ConsentContinue), Task: step.Task, Does: "leaves the agent alone"}}}
 	}
 	if len(s.Quarantine) > 0 {
 		q := s.Quarantine[0]
 		why := "it goes on without " + q.Task + ", which is in quarantine: " + q.Text
-		return &Question{About: event.AboutQuarantine, Why: why, Choices: []Choice{release(s, "lets the Manager name it again")}}
+		return &Question{About: event.AboutQuarantine, Why: event.Plain(why), Choices: []Choice{release(s, "lets the Manager name it again")}}
 	}
 	return nil
 }

@@ -56,7 +56,9 @@ func (f *Fold) state(b *Board, h *flow.History, facts *Facts) State {
 // end sets the outcome of the board and its reason, as the files and the journal show them now.
 func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 	s := &h.State
-	is := func(o event.Outcome, text string, by event.By) { b.Outcome, b.Reason.Said, b.Reason.By = o, text, by }
+	is := func(o event.Outcome, text string, by event.By) {
+		b.Outcome, b.Reason.Said, b.Reason.By = o, event.Plain(text), by
+	}
 	is(s.Outcome, s.Text, "")
 	if f.ending.Text == s.Text {
 		b.Reason.By, b.exit, b.fix = f.ending.By, f.ending.Exit, f.ending.Hint
@@ -79,6 +81,8 @@ func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 		if end.Outcome != s.Outcome || end.Text != s.Text {
 			is(end.Outcome, end.Text, end.By)
 		}
+	case facts.Never && facts.Archive != "":
+		is("", "its runs are archived", "")
 	case facts.Never:
 		is("", "it was never run", "")
 	case s.Outcome == "":
@@ -289,7 +293,7 @@ func (b *Board) SetInvalid(err error) {
 // EndAs changes the board to what a run that ended now made of it, although its journal does not tell
 // so: the run failed, or was kept out by another run.
 func (b *Board) EndAs(o event.Outcome, text string, code int, q *Question) {
-	b.State, b.Outcome, b.Reason, b.Who, b.Waits, b.Exit = Ended, o, Reason{Said: text}, o.Who(), nil, &code
+	b.State, b.Outcome, b.Reason, b.Who, b.Waits, b.Exit = Ended, o, Reason{Said: event.Plain(text)}, o.Who(), nil, &code
 	b.question, b.Choices, b.settled, b.reopened = q, nil, false, false
 	b.offer()
 	b.weigh()
@@ -300,6 +304,10 @@ func (b *Board) EndWords() string {
 	switch {
 	case b.State == NeverRun && b.Who == Mend:
 		return "cannot be run"
+	case b.State == NeverRun && b.Archive != "":
+		return "archived"
+	case b.State == NeverRun && b.Of() > 0 && b.Left() == 0:
+		return "done"
 	case b.State == NeverRun:
 		return "never run"
 	case b.reopened:

@@ -80,7 +80,7 @@ func TestWho(t *testing.T) {
 // killed 137 (facts/views.md §3, JSON version 2, point 1).
 func TestExit(t *testing.T) {
 	facts := Facts{List: listOf(t, "tasks: [a.md]\n"), Current: "a.md"}
-	const decision = "the work on a.md counts as done, says the Lead"
+	const decision = "the work on a.md counts as done, as you decided"
 	interrupted := func(o event.Outcome, by event.By, code int) []event.Event {
 		return []event.Event{event.RunStarted{}, event.RunInterrupted{Outcome: o, Reason: "why", By: by, Exit: code, Hint: "do this"}}
 	}

@@ -71,8 +71,8 @@ func (f *Fold) applyStep(e event.Entry, said event.Sentence) (mention, bool) {
 		f.update(func(s *Step) { s.State = StepAbandoned })
 		return noted, true
 	case event.TaskSetAside:
-		f.taskOf(ev.Task).Why = cut(ev.Reason)
-		f.update(func(s *Step) { s.Aside = cut(ev.Reason) })
+		f.taskOf(ev.Task).Why = cut(event.Plain(ev.Reason))
+		f.update(func(s *Step) { s.Aside = cut(event.Plain(ev.Reason)) })
 		return noted, true
 	case event.ManagerWalked:
 		f.update(func(s *Step) { s.Manager, s.Message, s.walked = ev.Status, cut(ev.Message), cut(said.Text) })

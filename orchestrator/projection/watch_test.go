@@ -22,8 +22,8 @@ func TestSigns(t *testing.T) {
 		note  string
 	}{
 		{event.AnomalyFound{AttemptRef: work, Anomaly: idle}, event.Noticed, "Implementor: idle: silent for 20m"},
-		{event.IdleBreach{AttemptRef: work, Overdue: late}, event.Noticed, "Implementor: IDLE_BREACH (PING): no sign for 30m"},
-		{event.ReviewBreach{AttemptRef: work, Overdue: late}, event.Noticed, "Implementor: REVIEW_SLA_BREACH (PING): no sign for 30m"},
+		{event.IdleBreach{AttemptRef: work, Overdue: late}, event.Noticed, "Implementor: no sign for 30m"},
+		{event.ReviewBreach{AttemptRef: work, Overdue: late}, event.Noticed, "Implementor: no sign for 30m"},
 		{event.ConsentAsked{AttemptRef: work, Anomaly: idle, Decision: event.Restart}, event.Asked, "Implementor waits for your consent to restart it: silent for 20m (kanban-run inbox)"},
 		{event.JudgeAsked{AttemptRef: work, Anomaly: idle, Judge: "Judge"}, event.Asked, "Judge judges Implementor: silent for 20m"},
 		{event.MessageSent{AttemptRef: work, Type: event.HealthCheck, Content: event.Content{Question: "Are you at work?"}}, event.Asked,
@@ -34,11 +34,11 @@ func TestSigns(t *testing.T) {
 		{event.MessageHeard{AttemptRef: work}, "", "Implementor has the message"},
 		{event.MessageLost{AttemptRef: work, Type: event.HealthCheck, Reason: "its work ended before"}, event.Answered, "Implementor has not answered: its work ended before"},
 		{event.MessageLost{AttemptRef: work, Type: event.AssistOffer, Reason: "its work ended before"}, "", "Implementor has not got the message: its work ended before"},
-		{event.ConsentGiven{AttemptRef: work, Choice: event.ConsentContinue}, event.Answered, "the Lead leaves Implementor alone"},
+		{event.ConsentGiven{AttemptRef: work, Choice: event.ConsentContinue}, event.Answered, "you left Implementor alone"},
 		{event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "too late"}, event.Answered, "Judge has not judged: too late"},
 		{event.Recovered{AttemptRef: work}, event.Moving, "Implementor is moving again"},
 		{event.RebootTested{AttemptRef: work, Anomaly: idle, Decision: event.Restart}, event.Ended, "Implementor is ended and started again: silent for 20m"},
-		{event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agent: "claude", Reason: "command not found"}, event.Missed, "TOOL_UNAVAILABLE: gh for Implementor (claude): command not found; the agent goes on"},
+		{event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agent: "claude", Reason: "command not found"}, event.Missed, "the tool gh is not there for Implementor (claude): command not found; the agent goes on"},
 		{event.Reassigned{Step: 1, Role: "Implementor", To: "codex", Reason: "4 attempts"}, "", "codex takes the work of Implementor over, with the same input: 4 attempts"},
 	} {
 		f := working()

@@ -23,6 +23,8 @@ func (b *Board) Headline() string {
 		return b.Board + " is at work: " + b.Progress()
 	case b.Outcome == "" && b.Who == Mend:
 		return b.Board + " cannot be run: " + b.Reason.Said
+	case b.Outcome == "" && b.withoutRun() != "":
+		return b.Board + " is " + b.withoutRun()
 	case b.Outcome == "":
 		return b.Board + " was never run"
 	case b.Outcome == event.Complete && b.Weight == event.Success:
@@ -60,7 +62,7 @@ func (b *Board) What() string {
 	case b.Outcome == "" && b.Who == Mend:
 		return b.Reason.Said
 	case b.Outcome == "":
-		return "never run"
+		return cmp.Or(b.withoutRun(), "never run")
 	case b.Outcome == event.Complete && b.Weight == event.Success:
 		return "complete: " + b.Progress()
 	case b.Outcome == event.Complete, b.Outcome == event.Invalid, b.Reason.Said == Killed, b.About() == event.AboutAside:
@@ -69,6 +71,18 @@ func (b *Board) What() string {
 		return "waits for its provider: " + b.Reason.Said
 	default:
 		return fmt.Sprintf("stopped (%s): %s", b.Outcome.Words(), b.Reason.Said)
+	}
+}
+
+// withoutRun returns why a board has no run here, or "" if it was never run.
+func (b *Board) withoutRun() string {
+	switch {
+	case b.Archive != "":
+		return "archived: its runs are in " + b.Archive
+	case b.Of() > 0 && b.Left() == 0:
+		return "done, without a run here: " + b.Progress()
+	default:
+		return ""
 	}
 }
 

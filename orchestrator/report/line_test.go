@@ -27,9 +27,24 @@ func TestLinesOfAReview(t *testing.T) {
 		{event.AttemptStarted{AttemptRef: work, From: "s"}, "step 1: Implementor goes on with the work (round 2)"},
 		{event.ReplyRejected{AttemptRef: work, Reason: "not JSON", Exit: "not JSON", Of: 3}, "step 1: Implementor attempt 3 rejected: not JSON; retry 1 of 3"},
 	} {
-		lines := describe(tt.event)
+		lines := new(describer).describe(tt.event)
 		if len(lines) != 1 || strings.TrimSpace(lines[0].String()) != tt.want {
 			t.Errorf("%s: %v, want %q", tt.event.Kind(), lines, tt.want)
 		}
+	}
+}
+
+// TestNoticesOfACommand: what the boards of a command have in common is said once, and how each begins is said
+// for each.
+func TestNoticesOfACommand(t *testing.T) {
+	var d describer
+	var got []string
+	for _, e := range []event.RunStarted{{Tasks: 1, NoGit: true, Withheld: []string{"A_TOKEN"}}, {Tasks: 2, NoGit: true, Withheld: []string{"A_TOKEN"}}} {
+		for _, l := range d.describe(e) {
+			got = append(got, l.Text)
+		}
+	}
+	if all := strings.Join(got, "\n"); len(got) != 4 || strings.Count(all, event.NoGitText) != 1 || strings.Count(all, "A_TOKEN") != 1 {
+		t.Errorf("said %q, want two begins, and each notice once", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/projection"
 )
 
 // Log writes the history of a board. A line has the time, the number of the step if a new step
@@ -22,6 +23,7 @@ type Log struct {
 	out  *console.Printer
 	date string // date of the last line
 	step int    // step of the last line that has a step
+	last string // text of the last line
 }
 
 // NewLog returns a Log that writes to out.
@@ -89,6 +91,14 @@ func (l *Log) Notice(_, text string) {
 	l.print("", time.Now(), l.step, event.Sentence{Weight: event.Warning, Text: text})
 }
 
+// Now writes how a board stands, unless the last line says so.
+func (l *Log) Now(b *projection.Board) {
+	if l.last != "" && strings.Contains(l.last, b.Reason.Said) {
+		return
+	}
+	l.print("", time.Now(), 0, event.Sentence{Weight: b.Weight, Text: "now: " + b.What()})
+}
+
 // describeForLog returns the lines of an event. It always returns all lines about the start or the
 // end of a run or a step. If verbose is false, it leaves out the routine lines of other events. For
 // example, it leaves out the start of an agent, which the line about the agent's end implies.
@@ -133,6 +143,7 @@ func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 	if s.Weight == event.Routine {
 		s.Weight = event.Note
 	}
+	l.last = s.Text
 	plain := fmt.Sprintf("%s%s %3s ", head, at.Format(time.TimeOnly), number)
 	indent := len(plain) + len("x ")
 	lines := []string{l.out.Sprintf("%s", s.Text)}

@@ -88,6 +88,9 @@ func (s Screen) Status(b *projection.Board, verbose bool) []string {
 	case !b.StartsNothing():
 		row("next", "%s", b.Next)
 	}
+	for _, again := range projection.CommandsAgain([]*projection.Board{b}) {
+		lines = append(lines, s.Out.Sprintf("  %-8s %s", "again", again.Text()))
+	}
 	if !b.Ended.IsZero() {
 		row("ended", "%s", ended(b.Ended, s.Now))
 	}

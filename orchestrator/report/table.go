@@ -42,7 +42,14 @@ func (s Screen) Table(boards []*projection.Board, most int) []string {
 	if left > 0 {
 		lines = append(lines, fmt.Sprintf("  and %s more that wait for nobody", event.Count(left, "board")))
 	}
-	return append(lines, sum...)
+	lines = append(lines, sum...)
+	if most > 0 {
+		return lines
+	}
+	for _, again := range projection.CommandsAgain(sorted) {
+		lines = append(lines, s.Out.Sprintf("run again: %s", again.Text())) // whole, so that it can be copied
+	}
+	return lines
 }
 
 // rows returns the lines of each board. If brief is true, a text is cut to a line.
@@ -119,7 +126,7 @@ func totals(boards []*projection.Board) string {
 		switch {
 		case s.IsAtWork():
 			atWork++
-		case s.State == projection.NeverRun && s.Who == projection.Nobody:
+		case s.EndWords() == "never run":
 			never++
 		case s.Outcome == event.Complete && s.Who == projection.Nobody:
 			complete++

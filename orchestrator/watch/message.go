@@ -57,7 +57,7 @@ func (w *Watch) Deliver() error {
 // tasks if the message names no task.
 func (w *Watch) release(m inbox.Message) error {
 	var errs []error
-	reason := "says the Lead"
+	reason := "you decided"
 	if m.Text != "" {
 		reason += ": " + m.Text
 	}
@@ -89,9 +89,9 @@ func (w *Watch) settleTask(m inbox.Message) error {
 		lost.Reason = task + " is done"
 		return w.Journal.Record(lost)
 	}
-	text := task + " counts as done, says the Lead"
+	text := task + " counts as done, as you decided"
 	if m.Choice == string(event.Skip) {
-		text = "the board goes on without " + task + ", says the Lead"
+		text = "the board goes on without " + task + ", as you decided"
 	}
 	return w.Journal.Record(event.Acknowledged{Board: w.Board, Note: m.Text, About: event.AboutTask,
 		Choice: event.Choice(m.Choice), Task: task, Text: text, ID: m.ID})

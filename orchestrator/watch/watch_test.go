@@ -491,7 +491,7 @@ func TestDeliver(t *testing.T) {
 		"a release of nothing":        {inbox.Message{Step: 2, Choice: "release"}, nil, "MESSAGE_LOST", nil, "no task is in quarantine"},
 		"a release": {inbox.Message{Step: 1, Choice: "release", Text: "fine"}, func(r *rig) {
 			r.journal.state.Quarantine = []flow.Quarantine{{Task: "a.md"}, {Task: "b.md"}}
-		}, "QUARANTINE_ENDED QUARANTINE_ENDED", nil, "says the Lead: fine"},
+		}, "QUARANTINE_ENDED QUARANTINE_ENDED", nil, "you decided: fine"},
 		"a release of long ago": {inbox.Message{Choice: "release"}, nil, "MESSAGE_LOST", nil, "it is for step 0"},
 	} {
 		t.Run(name, func(t *testing.T) {

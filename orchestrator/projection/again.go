@@ -1,0 +1,76 @@
+package projection
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
+)
+
+// Again is the command that runs boards again.
+type Again struct {
+	Command string
+	Add     []string // flags that were given too, whose values no output may show
+	Boards  []*Board
+
+	names []string // quoted
+}
+
+// CommandsAgain returns the commands for the boards that only have to be run again, one for each set of flags
+// with which they were run last.
+func CommandsAgain(boards []*Board) (all []Again) {
+	for _, b := range boards {
+		if b.Who != RunAgain || b.Damage != "" {
+			continue
+		}
+		head, name, add := b.lastCommand()
+		i := slices.IndexFunc(all, func(a Again) bool { return a.Command == head && slices.Equal(a.Add, add) })
+		if i < 0 {
+			i, all = len(all), append(all, Again{Command: head, Add: add})
+		}
+		all[i].Boards = append(all[i].Boards, b)
+		all[i].names = append(all[i].names, failure.Quote(name))
+	}
+	for i := range all {
+		all[i].Command += " " + strings.Join(all[i].names, " ")
+	}
+	return all
+}
+
+// lastCommand returns the command of the board's last run without the boards, the name that the board had in
+// it, and the flags that it leaves out.
+func (b *Board) lastCommand() (head, name string, add []string) {
+	head, name = "kanban-run", b.Board
+	c := b.command
+	if c == nil { // an earlier version ran it
+		return head, name, nil
+	}
+	if dir := filepath.Join(filepath.Dir(b.Board), filepath.FromSlash(c.Dir)); dir != "." {
+		head = "cd " + failure.Quote(dir) + " && " + head
+	}
+	for _, flag := range c.Flags {
+		if strings.Contains(flag, hidden) {
+			flag, _, _ = strings.Cut(flag, "=")
+			add = append(add, flag)
+			continue
+		}
+		name, value, has := strings.Cut(flag, "=")
+		if head += " " + name; has {
+			head += "=" + failure.Quote(value)
+		}
+	}
+	return head, c.Board, add
+}
+
+// hidden stands in the journal in place of a secret; see package redact.
+const hidden = "[REDACTED_SECRET]"
+
+// Text returns the command, and the flags to add.
+func (a *Again) Text() string {
+	if len(a.Add) == 0 {
+		return a.Command
+	}
+	return a.Command + "  # and " + event.List(a.Add, len(a.Add))
+}
