@@ -78,7 +78,7 @@ type group struct {
 
 func groups() []group {
 	return []group{
-		{"run", []command{runCommand(), checkCommand(), initCommand()}},
+		{"run", []command{runCommand(), checkCommand(), initCommand(), demoCommand()}},
 		{"look", []command{statusCommand(), logCommand(), reportCommand(), viewCommand()}},
 		{"decide", []command{inboxCommand(), ackCommand(), tellCommand(), teardownCommand()}},
 		{"more", []command{onceCommand(), superviseCommand(), configCommand(), rolesCommand(), schemaCommand(), docsCommand(),

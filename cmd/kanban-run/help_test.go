@@ -79,6 +79,8 @@ func TestLayout(t *testing.T) {
 
 // notRun are the examples of help texts that TestHelpExamples leaves out, and why.
 var notRun = map[string]string{
+	"kanban-run demo":                                                "a_demo_of_a_night",
+	"kanban-run demo --fast":                                         "a_demo_of_a_night",
 	"kanban-run init":                                                "is for a folder without a board: init_and_check",
 	"kanban-run status -w":                                           "needs a terminal",
 	"kanban-run view --open":                                         "goes on until Ctrl-C",

@@ -23,7 +23,7 @@ type Grouped struct {
 	names  bool
 	boards map[string]*group
 	warned int
-	describer
+	lines  describer
 }
 
 // group is the step at which a board works. The group is open as soon as its head is written. From
@@ -66,7 +66,7 @@ func (g *Grouped) Entry(board string, e event.Entry) {
 	case said.Edge == event.OpensAttempt && g.boards[board] == nil:
 		g.begin(board, fmt.Sprintf("step %d: %s goes on", said.Step, e.Event.Subject()))
 	}
-	for _, l := range g.describe(e.Event) {
+	for _, l := range g.lines.describe(e.Event) {
 		g.say(board, l.String())
 	}
 	b := g.boards[board]

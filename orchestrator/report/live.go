@@ -33,8 +33,8 @@ type Live struct {
 	drawn  []int // widths of the live lines on the screen now, in columns
 	last   time.Time
 	done   chan struct{}
-	describer
-	idle sync.WaitGroup
+	lines  describer
+	idle   sync.WaitGroup
 }
 
 // liveBoard is a board at work, and the trace of its agent.
@@ -98,7 +98,7 @@ func (l *Live) Entry(board string, e event.Entry) {
 	defer l.mu.Unlock()
 	l.update(board, e)
 	var stay []string
-	for _, line := range l.describe(e.Event) {
+	for _, line := range l.lines.describe(e.Event) {
 		if line.Weight != event.Routine {
 			stay = append(stay, l.permanent(board, line))
 		}

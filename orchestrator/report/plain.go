@@ -12,7 +12,7 @@ type Plain struct {
 	out      *console.Printer
 	names    bool
 	NoAgents bool // if true, the method Agent writes nothing
-	describer
+	lines    describer
 }
 
 // NewPlain returns an observer that writes to out. If names is true, the board's name stands before
@@ -21,7 +21,7 @@ func NewPlain(out *console.Printer, names bool) *Plain { return &Plain{out: out,
 
 // Entry writes the lines of a journaled event.
 func (p *Plain) Entry(board string, e event.Entry) {
-	for _, l := range p.describe(e.Event) {
+	for _, l := range p.lines.describe(e.Event) {
 		p.print(board, e.Time.Local().Format("15:04:05"), l.String())
 	}
 }
