@@ -23,7 +23,7 @@ type started struct {
 var programs = []started{
 	{"an agent, a review command, a judge", "in its attempt", "in `PATH`, or the path that is named; once, when the run begins",
 		"that of agents (above), with the role's `env` and the keys of the adapter's provider", "the work directory",
-		[]string{"orchestrator/attempt/attempt.go proc.Start", "orchestrator/proc/lookup.go exec.LookPath",
+		[]string{"orchestrator/attempt/attempt.go proc.Start", "orchestrator/proc/lookup.go exec.LookPath", "cmd/kanban-run/initreview.go exec.LookPath",
 			"orchestrator/agent/codex/mcp.go agent.LookPath", "orchestrator/agent/exec.go proc.LookPath",
 			"orchestrator/agent/program.go proc.LookPath", "orchestrator/agent/stub/stub.go agent.LookPath", "orchestrator/roster/installed.go agent.LookPath", "orchestrator/roster/program.go agent.LookPath"}},
 	{"a resident supervisor", "from the first checkpoint to the end of the run", "as an agent", "that of its role", "the work directory",

@@ -75,7 +75,8 @@ func (t *terminal) printStatus(boards []*projection.Board, verbose bool) error {
 	if len(boards) == 1 {
 		return t.printLines(t.screenOf().Status(boards[0], verbose))
 	}
-	return t.printLines(t.screenOf().Table(boards, 0))
+	s := t.screenOf()
+	return t.printLines(append(s.Table(boards, 0), s.Again(boards)...))
 }
 
 func logCommand() command {

@@ -63,6 +63,7 @@ func TestStatus(t *testing.T) {
 			"! k.yaml stopped (limit reached): max_steps: 1",
 			"",
 			"  next     step 2: Architect",
+			"  again    kanban-run k.yaml",
 			"  ended    03:04",
 			"  cost     of all runs unknown",
 			"  steps    1; agents worked 2m05s",

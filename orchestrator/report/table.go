@@ -42,12 +42,13 @@ func (s Screen) Table(boards []*projection.Board, most int) []string {
 	if left > 0 {
 		lines = append(lines, fmt.Sprintf("  and %s more that wait for nobody", event.Count(left, "board")))
 	}
-	lines = append(lines, sum...)
-	if most > 0 {
-		return lines
-	}
-	for _, again := range projection.CommandsAgain(sorted) {
-		lines = append(lines, s.Out.Sprintf("run again: %s", again.Text())) // whole, so that it can be copied
+	return append(lines, sum...)
+}
+
+// Again returns a line for each command that runs boards again. A line is whole, so that it can be copied.
+func (s Screen) Again(boards []*projection.Board) (lines []string) {
+	for _, again := range projection.CommandsAgain(boards) {
+		lines = append(lines, s.Out.Sprintf("run again: %s", again.Text()))
 	}
 	return lines
 }
