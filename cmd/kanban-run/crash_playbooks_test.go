@@ -173,7 +173,7 @@ func TestDecisionsScopeViolation(t *testing.T) {
 		if got := y.read("DECISIONS.md"); !ok || strings.Contains(got, entry) || !strings.HasPrefix(got, people+"\n## Operational Escalations\n") {
 			t.Errorf("%q was moved; the file is now\n%s", entry, got)
 		}
-		if !strings.Contains(out, "was written outside of its section") {
+		if !strings.Contains(out, "stood outside of ## Operational Escalations, and is taken out") {
 			t.Errorf("nothing was told: %s", out)
 		}
 		if said, _ := y.run("", "report", "--supervisor", "kanban.yaml"); !strings.Contains(said, "- CRITICAL DECISIONS_SCOPE_VIOLATION task #kanban.yaml") {
