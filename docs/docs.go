@@ -11,9 +11,12 @@ import (
 //go:embed *.md
 var pages embed.FS
 
+// forDevelopers are the pages for people that work on kanban-run itself. They are no topics.
+var forDevelopers = []string{"architecture", "development", "performance"}
+
 // order is the order in which a newcomer reads the topics. A topic that is not in it comes last.
-var order = []string{"getting-started", "boards", "roles", "agents", "recipes", "writing-an-agent", "review", "watching", "checkpoints", "limits", "overnight", "running", "playbooks", "github-actions", "ci", "beyond-one-machine",
-	"reference", "troubleshooting", "security", "performance", "architecture", "development"}
+var order = []string{"getting-started", "glossary", "boards", "roles", "agents", "recipes", "writing-an-agent", "review", "watching", "checkpoints", "limits", "overnight", "running", "playbooks", "github-actions", "ci", "beyond-one-machine",
+	"reference", "troubleshooting", "security"}
 
 // Topics returns the names of the pages, in the order in which a newcomer reads them.
 func Topics() []string {
@@ -23,7 +26,9 @@ func Topics() []string {
 	}
 	var names []string
 	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".md"))
+		if name := strings.TrimSuffix(e.Name(), ".md"); !slices.Contains(forDevelopers, name) {
+			names = append(names, name)
+		}
 	}
 	place := func(name string) int {
 		if i := slices.Index(order, name); i >= 0 {
@@ -38,7 +43,7 @@ func Topics() []string {
 // Page returns the text of a page, in Markdown. It returns an error if there is no such topic.
 func Page(topic string) (string, error) {
 	text, err := pages.ReadFile(topic + ".md")
-	if err != nil {
+	if err != nil || slices.Contains(forDevelopers, topic) {
 		return "", fmt.Errorf("there is no topic %s", topic)
 	}
 	return string(text), nil

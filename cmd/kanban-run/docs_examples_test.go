@@ -24,6 +24,7 @@ const (
 	settings  = "settings"
 	shell     = "commands, in a folder with a board"
 	aWorkflow = "a workflow"
+	inPython  = "an agent in Python"
 	elsewhere = "another test runs it"
 )
 
@@ -32,18 +33,18 @@ const (
 var examples = map[string][]string{
 	"beyond-one-machine.md": {settings, elsewhere, elsewhere, elsewhere, elsewhere, elsewhere}, // a_board_goes_on_in_another_clone; TestReadme of kanban-run-temporal; TestEnvironment of gitstore
 	"boards.md":             {aBoard},
-	"checkpoints.md":        {aBoards, elsewhere}, // TestExamplesRun (examples/checkpoints)
-	"getting-started.md":    {elsewhere, shell},   // .ci/run; make run
+	"checkpoints.md":        {aBoards, elsewhere},      // TestExamplesRun (examples/checkpoints)
+	"getting-started.md":    {elsewhere, shell, aTask}, // a_demo_of_a_night
 	"github-actions.md":     {aWorkflow},
 	"overnight.md":          {elsewhere, elsewhere, elsewhere},                    // until_seven; TestRealOutage
 	"playbooks.md":          {taskKeys, settings, settings, elsewhere, elsewhere}, // a_person_is_told
 	"recipes.md":            {settings},
 	"review.md":             {roleKeys},
 	"roles.md":              {aRole, settings},
-	"running.md":            {elsewhere},                                   // TestLiveMoments
-	"watching.md":           {elsewhere, aTask, settings, aRole, settings}, // what_is_said_to_a_running_agent
-	"writing-an-agent.md":   {shell, elsewhere, elsewhere, elsewhere},      // TestAgentInTheDocs, TestSupervisorInTheDocs
-	"../README.md":          {elsewhere, elsewhere, shell, aBoard},         // .ci/run; make run, and what it prints
+	"running.md":            {elsewhere},                                        // TestLiveMoments
+	"watching.md":           {elsewhere, aTask, settings, aRole, settings},      // what_is_said_to_a_running_agent
+	"writing-an-agent.md":   {inPython, shell, elsewhere, elsewhere, elsewhere}, // the shell block; TestSupervisorInTheDocs
+	"../README.md":          {elsewhere, shell, aBoard},                         // make run, make install, a_demo_of_a_night
 }
 
 var block = regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```|(?:^    [^\n]*\n)+")
@@ -132,6 +133,12 @@ func runExample(t *testing.T, kind, text string) {
 	case settings:
 		write(".kanban-run.yaml", text)
 		script = "kanban-run config | grep 'kanban-run.yaml'"
+	case inPython:
+		if _, err := exec.LookPath("python3"); err != nil {
+			t.Skip("python3 is not installed")
+		}
+		write("agent.py", text)
+		script = "kanban-run --exec 'python3 agent.py' --agent Manager=walk kanban.yaml"
 	case aWorkflow:
 		checkWorkflow(t, text)
 		return
