@@ -119,7 +119,7 @@ BOARDS ?= 200
 week: ## play a week of nights with BOARDS boards of 20 tasks, outages, limits, hangs and kills, in virtual time: [BOARDS=200]
 	KANBAN_TEST_WEEK=$(BOARDS) $(GO) test ./orchestrator -count=1 -run '^TestWeek$$' -timeout 1h -v
 
-DECIDING := orchestrator/event orchestrator/flow orchestrator/walk orchestrator/contract orchestrator/digest orchestrator/health orchestrator/call orchestrator/watch orchestrator/supervisor orchestrator/standing
+DECIDING := orchestrator/event orchestrator/flow orchestrator/walk orchestrator/contract orchestrator/projection orchestrator/health orchestrator/call orchestrator/watch orchestrator/supervisor
 mutate: ## change the packages that decide a little, again and again, and look whether their tests notice
 	@mkdir -p bin/casecov && $(GO) build -o bin/casecov/go ./.ci/casecov
 	@set -e; gremlins=$$($(GO) tool -n -modfile=.ci/tools/gremlins/go.mod gremlins); \
