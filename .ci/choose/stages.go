@@ -30,7 +30,7 @@ func stages() []stage {
 			[]string{"examples/slurm/", "cmd/kanban-run/"}},
 		{"test-container", nil, []string{"examples/container/", "cmd/kanban-run-temporal/", "cmd/kanban-run/init.go",
 			"cmd/kanban-run/start/"}},
-		{"test-release", nil, []string{".goreleaser.yaml", ".ci/release/", ".ci/tools/goreleaser/", "LICENSE",
+		{"test-release", nil, []string{".goreleaser.yaml", ".ci/release/", ".ci/action/release.sh", ".ci/tools/goreleaser/", "LICENSE",
 			"cmd/kanban-run/version.go", "cmd/kanban-run/commit.txt", "cmd/kanban-run/.gitattributes",
 			"cmd/kanban-run/man.go", "cmd/kanban-run/help.go", "cmd/kanban-run/completion.go"}},
 		{"test-temporal", []string{"./orchestrator/gitstore"},

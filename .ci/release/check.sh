@@ -9,6 +9,7 @@ root=$work/root
 main() {
   build
   archives
+  taken
   packages
   installed
   sources
@@ -60,6 +61,19 @@ archives() {
       done
     done
   done
+}
+
+# taken has the action take an archive, as if it were published under the version that it is named after.
+taken() {
+  local version
+  version=$(basename bin/release/kanban-run_*_linux_amd64.tar.gz _linux_amd64.tar.gz)
+  version=v${version#kanban-run_}
+  mkdir -p "$work/forge/OWNER/kanban-run/releases/download"
+  ln -s "$PWD/bin/release" "$work/forge/OWNER/kanban-run/releases/download/$version"
+  GITHUB_SERVER_URL=file://$work/forge ACTION_REPOSITORY=OWNER/kanban-run ACTION_FOLDER=$work/taken \
+    ACTION_VERSION=$version ACTION_DIGEST=$(cut -d ' ' -f 1 bin/release/checksums.txt) \
+    GITHUB_OUTPUT=$work/outputs GITHUB_PATH=$work/path bash .ci/action/install.sh
+  cmp "$work/taken/kanban-run" "$work/linux-$(go env GOARCH)"/*/kanban-run
 }
 
 # packages holds the packages of both kinds to one list of files.
