@@ -10,7 +10,7 @@ SOURCES := $(shell find cmd/kanban-run orchestrator roles schema docs -name '*.g
            $(wildcard docs/*.md roles/*.md schema/*.json orchestrator/page/*.html orchestrator/page/*.css orchestrator/page/*.js) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help run build temporal test check lint cross race race-all exhaustive bench-once fuzz fuzz-short soak stress kills week mutate bench test-actions test-agents test-browser test-slurm test-temporal test-container docs clean
+.PHONY: help run build install uninstall temporal test check lint cross race race-all exhaustive bench-once fuzz fuzz-short soak stress kills week mutate bench test-actions test-agents test-browser test-slurm test-temporal test-container test-release docs clean
 SCRIPTS := $(shell find .ci cmd examples -name '*.sh' -o -name '*.sbatch') .ci/agents/install .ci/fuzz .ci/gotest .ci/run .ci/run-example .ci/stage .ci/stress .ci/tools/shellcheck
 
 # One flavour of build for tests, linters, benchmarks and the program: what one has compiled, the others find in the cache, also
@@ -34,6 +34,26 @@ build: $(BIN) ## build bin/kanban-run
 
 $(BIN): $(SOURCES)
 	@$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./cmd/kanban-run
+
+# What lies beside the program: man pages and completions, as `make install` and .goreleaser.yaml lay them below PREFIX.
+bin/share: $(BIN)
+	@rm -rf $@ && mkdir -p $@/bash-completion/completions $@/zsh/site-functions $@/fish/vendor_completions.d
+	@$(BIN) docs --man $@/man/man1 >/dev/null
+	@$(BIN) completion bash >$@/bash-completion/completions/kanban-run
+	@$(BIN) completion zsh >$@/zsh/site-functions/_kanban-run
+	@$(BIN) completion fish >$@/fish/vendor_completions.d/kanban-run.fish
+
+PREFIX ?= /usr/local
+PLACE   = $(DESTDIR)$(PREFIX)
+install: bin/share ## install the program, its man pages and completions: [PREFIX=/usr/local] [DESTDIR=]
+	install -d "$(PLACE)/bin"
+	install -m 755 $(BIN) "$(PLACE)/bin/kanban-run"
+	cd bin/share && find . -type f | while read -r file; do \
+	  install -d "$(PLACE)/share/$${file%/*}" && install -m 644 "$$file" "$(PLACE)/share/$$file" || exit 1; done
+
+uninstall: ## remove what make install has installed: [PREFIX=/usr/local] [DESTDIR=]
+	cd "$(PLACE)" && rm -f bin/kanban-run share/man/man1/kanban-run.1 share/man/man1/kanban-run-*.1 \
+	  share/bash-completion/completions/kanban-run share/zsh/site-functions/_kanban-run share/fish/vendor_completions.d/kanban-run.fish
 
 temporal: build ## build bin/kanban-run-temporal, too: boards on many machines (cmd/kanban-run-temporal)
 	$(GO) build -C cmd/kanban-run-temporal -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/kanban-run-temporal .
@@ -63,6 +83,9 @@ test-temporal: ## run boards with a real Temporal server, and kill workers, netw
 
 test-container: ## build the image with buildah, and run a board in it, as root
 	examples/container/check.sh
+
+test-release: ## build what a release holds, and install, run and remove it in a fresh Debian, as root
+	.ci/release/check.sh
 
 docs: ## make the pages anew that are made from the code
 	KANBAN_TEST_UPDATE=1 $(GO) test -count=1 -run TestReference ./cmd/kanban-run
@@ -101,7 +124,7 @@ fuzz-short: ## fuzz every target a little, and longer those of the packages PACK
 	.ci/fuzz 300x 3000x $(PACKAGES)
 
 # A schedule runs these: .github/workflows/soak.yml.
-SOAK := kills week fuzz mutate race-all cross stress test-agents test-browser test-slurm test-container test-temporal test-actions
+SOAK := kills week fuzz mutate race-all cross stress test-agents test-browser test-slurm test-container test-release test-temporal test-actions
 soak: ## what takes hours: random kills, long fuzzing, mutation tests, all tests with the race detector and under load, all real tools
 	@failed=; for target in $(SOAK); do .ci/stage $$target ROUNDS=20 TIMES=20 || failed="$$failed $$target"; done; \
 	  [ -z "$$failed" ] || { echo "these failed:$$failed" >&2; exit 1; }
@@ -119,7 +142,7 @@ BOARDS ?= 200
 week: ## play a week of nights with BOARDS boards of 20 tasks, outages, limits, hangs and kills, in virtual time: [BOARDS=200]
 	KANBAN_TEST_WEEK=$(BOARDS) $(GO) test ./orchestrator -count=1 -run '^TestWeek$$' -timeout 1h -v
 
-DECIDING := orchestrator/event orchestrator/flow orchestrator/walk orchestrator/contract orchestrator/digest orchestrator/health orchestrator/call orchestrator/watch orchestrator/supervisor orchestrator/standing
+DECIDING := orchestrator/event orchestrator/flow orchestrator/walk orchestrator/contract orchestrator/projection orchestrator/health orchestrator/call orchestrator/watch orchestrator/supervisor
 mutate: ## change the packages that decide a little, again and again, and look whether their tests notice
 	@mkdir -p bin/casecov && $(GO) build -o bin/casecov/go ./.ci/casecov
 	@set -e; gremlins=$$($(GO) tool -n -modfile=.ci/tools/gremlins/go.mod gremlins); \

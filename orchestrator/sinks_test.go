@@ -58,6 +58,7 @@ var sinks = map[string]string{
 	"workspace.Workspace.CopyAside":  "a dry run's copy of the board",
 	"kanban-run.writeStart":          "the files of `kanban-run init`",
 	"kanban-run.writeNew":            "the files of `kanban-run demo`",
+	"kanban-run.writeManPages":       "the man pages of `kanban-run docs --man`",
 	"kanban-run.job.appendTo":        "the outputs and the summary of a CI job",
 	"kanban-run.jobFile.putBack":     "what such a file held before the agents",
 

@@ -27,3 +27,10 @@ trim() {
   text=${text%"${text##*[![:space:]]}"}
   printf '%s' "$text"
 }
+
+# The command that prints a SHA-256: sha256sum on Linux, shasum on macOS.
+sha256=(sha256sum)
+command -v sha256sum >/dev/null || sha256=(shasum -a 256)
+
+# digest prints the SHA-256 of its input.
+digest() { "${sha256[@]}" | cut -d ' ' -f 1; }

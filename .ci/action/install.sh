@@ -1,26 +1,39 @@
 #!/usr/bin/env bash
-# Installs kanban-run, for action.yml: it uses an earlier build if there is one, else it builds the
-# action's own source.
+# Installs kanban-run, for action.yml: it takes a release if one is asked for, else an earlier build
+# if there is one, else it builds the action's own source.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/common.sh
 . "${BASH_SOURCE[0]%/*}/common.sh"
+# shellcheck source=SCRIPTDIR/release.sh
+. "${BASH_SOURCE[0]%/*}/release.sh"
 
 main() {
   local built=false
   source_folder=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
   folder=$ACTION_FOLDER
-  if ! "$folder/kanban-run" version 2>/dev/null; then
-    platform
-    mkdir -p "$folder"
-    trap 'rm -rf "$folder"' EXIT # after an error nothing is left
+  if [[ -n $(trim "$ACTION_VERSION$ACTION_DIGEST") ]]; then
+    begin
+    download "$folder"
+    start
+  elif ! "$folder/kanban-run" version 2>/dev/null; then
+    begin
     build
-    "$folder/kanban-run" version || refuse failed 1 "the installed kanban-run does not start"
+    start
     built=true
   fi
   printf 'program=%s\nbuilt=%s\n' "$folder/kanban-run" "$built" >>"$GITHUB_OUTPUT"
   printf '%s\n' "$folder" >>"$GITHUB_PATH" # later steps can say `kanban-run log`
   trap - EXIT
 }
+
+# begin makes the folder. After an error it is removed.
+begin() {
+  platform
+  mkdir -p "$folder"
+  trap 'rm -rf "$folder"' EXIT
+}
+
+start() { "$folder/kanban-run" version || refuse failed 1 "the installed kanban-run does not start"; }
 
 # platform ends the step with an error on a system on which the action was not tried.
 platform() {
@@ -31,7 +44,7 @@ platform() {
 }
 
 build() {
-  local need have label=${ACTION_REF:-dev}
+  local need have vcs=false label=${ACTION_REF:-dev}
   local hint="add a step with \`uses: actions/setup-go@v6\` before this one"
   command -v go >/dev/null || refuse invalid 2 "Go is needed to build kanban-run and is not installed on this runner; hint: $hint"
 
@@ -46,7 +59,9 @@ build() {
   ! older "${have#go}" "$need" || refuse invalid 2 "kanban-run needs Go $need, and this runner has ${have:-an old one}; hint: $hint"
 
   [[ $label =~ ^[A-Za-z0-9._/-]+$ ]] || label=dev
-  go build -trimpath -buildvcs=false -mod=readonly -ldflags "-s -w -X main.version=$label" -o "$folder/kanban-run" ./cmd/kanban-run ||
+  # Only of a clone that is the action's own: a user may have unpacked it in a repository, or git refuses another user's.
+  [[ -e .git ]] && git status --porcelain >/dev/null 2>&1 && vcs=true
+  go build -trimpath -buildvcs=$vcs -mod=readonly -ldflags "-s -w -X main.version=$label" -o "$folder/kanban-run" ./cmd/kanban-run ||
     refuse failed 1 "kanban-run could not be built; what Go says stands above"
 }
 

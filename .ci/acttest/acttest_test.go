@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +45,7 @@ func TestAction(t *testing.T) {
 			env.Setenv("ACT", program)
 			env.Setenv("ACTION", action)
 			env.Setenv("STAND_INS", standIns)
+			serveReleases(env)
 			return setUpScript(env)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -92,6 +95,14 @@ func waitForOutput(t *testing.T, source string) {
 	if err := os.WriteFile(source, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// serveReleases serves what a script has in its folder forge, as a forge serves releases. $FORGE is the
+// address.
+func serveReleases(env *testscript.Env) {
+	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(env.WorkDir, "forge"))))
+	env.Defer(server.Close)
+	env.Setenv("FORGE", server.URL)
 }
 
 func goCommand(t *testing.T, args ...string) string {

@@ -14,13 +14,19 @@ func docsCommand() command {
 		name: "docs", args: "[TOPIC]", summary: "print a page of the documentation, or list them",
 		examples: `
   kanban-run docs                      the topics
-  kanban-run docs overnight | less     one page`,
-		setup: func(*pflag.FlagSet) func(*terminal, []string) (int, error) {
+  kanban-run docs overnight | less     one page
+  kanban-run docs --man ~/.local/share/man/man1`,
+		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
+			man := flags.String("man", "", "write the man pages of kanban-run and its commands into `DIR` instead")
 			return func(t *terminal, args []string) (int, error) {
-				switch len(args) {
-				case 0:
+				switch {
+				case flags.Changed("man") && len(args) > 0:
+					return 0, &usageError{text: "--man writes the man pages, and prints no page", hint: "kanban-run docs --man DIR"}
+				case flags.Changed("man"):
+					return exitComplete, writeManPages(t, *man)
+				case len(args) == 0:
 					return exitComplete, t.listDocs()
-				case 1:
+				case len(args) == 1:
 					text, err := docs.Page(args[0])
 					if err != nil {
 						hint := "the topics: " + strings.Join(docs.Topics(), ", ")

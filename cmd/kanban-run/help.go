@@ -16,20 +16,20 @@ kanban-run runs a board of tasks through AI coding agents, unattended, and tells
 It gives the current task to the agent of its role, checks the form of the reply, asks again up to 3 times if that is wrong, and lets the
 Manager choose the next task, until the board is complete.`
 
+// synopsis has the ways to call the program, one a line.
+const synopsis = "kanban-run [run] [flags] BOARD...\nkanban-run COMMAND [flags] [args]"
+
 // writeHelp prints the text of `kanban-run --help`.
 func writeHelp(t *terminal) error {
 	var b strings.Builder
-	b.WriteString(about + "\n\nusage: kanban-run [run] [flags] BOARD...\n       kanban-run COMMAND [flags] [args]\n")
+	b.WriteString(about + "\n\nusage: " + strings.ReplaceAll(synopsis, "\n", "\n       ") + "\n")
 	for _, g := range groups() {
 		b.WriteString("\n" + g.title + ":\n")
 		for _, c := range g.commands {
 			fmt.Fprintf(&b, "  %-11s %s\n", c.name, c.summary)
 		}
 	}
-	b.WriteString("\nexit codes:\n")
-	for _, row := range exitTable() {
-		fmt.Fprintf(&b, "  %-4d %s\n", row.code, row.meaning)
-	}
+	b.WriteString("\nexit codes:\n" + exitRows())
 	b.WriteString("\nkanban-run COMMAND --help says more about a command, kanban-run docs about all. " +
 		"Try it: kanban-run init demo && cd demo && kanban-run --dry-run\n")
 	return t.printHelp(b.String())
@@ -38,7 +38,7 @@ func writeHelp(t *terminal) error {
 // writeHelp prints the text of `kanban-run COMMAND --help`.
 func (c command) writeHelp(t *terminal, flags *pflag.FlagSet) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nusage: kanban-run %s\n", c.summary, strings.TrimSpace(c.name+" "+c.args))
+	fmt.Fprintf(&b, "%s\n\nusage: %s\n", c.summary, c.synopsis())
 	if c.long != "" {
 		b.WriteString("\n" + strings.TrimSpace(c.long) + "\n")
 	}
@@ -97,4 +97,15 @@ func layout(s report.Screen, text string) string {
 	}
 	flush()
 	return strings.Join(out, "\n") + "\n"
+}
+
+func (c command) synopsis() string { return strings.TrimSpace("kanban-run " + c.name + " " + c.args) }
+
+// exitRows returns the exit codes and their meanings, one a line.
+func exitRows() string {
+	var b strings.Builder
+	for _, row := range exitTable() {
+		fmt.Fprintf(&b, "  %-4d %s\n", row.code, row.meaning)
+	}
+	return b.String()
 }

@@ -7,7 +7,7 @@ export BUILDAH_ISOLATION=chroot STORAGE_DRIVER=vfs
 b() { buildah --root "$work/store" --runroot "$work/run" "$@"; }
 trap 'b rm --all >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
 
-debootstrap --variant=minbase --include=ca-certificates bookworm "$work/debian" >"$work/log" || { cat "$work/log"; exit 1; }
+debootstrap --variant=minbase --include=ca-certificates,git bookworm "$work/debian" >"$work/log" || { cat "$work/log"; exit 1; }
 cp /etc/resolv.conf "$work/debian/etc/"
 base=$(b from scratch)
 b copy --quiet "$base" "$work/debian" / >/dev/null
@@ -16,16 +16,18 @@ b copy --quiet "$base" "$(go env GOROOT)" /usr/local/go >/dev/null
 b config --env PATH=/usr/local/go/bin:/usr/sbin:/usr/bin:/sbin:/bin "$base"
 b commit --quiet "$base" localhost/go >/dev/null
 
-# What git knows, with what is not committed yet. The modules are fetched here: a registry may not be reached from the image.
+# A clone, with what is not committed yet. The modules are fetched here: a registry may not be reached from the image.
 go list -C "$top" -deps ./cmd/kanban-run >/dev/null
 go list -C "$top/cmd/kanban-run-temporal" -deps . >/dev/null
-mkdir -p "$work/source"
+git clone --quiet "$top" "$work/source"
 git -C "$top" ls-files -z --cached --others --exclude-standard | (cd "$top" && xargs -0 cp --parents -t "$work/source")
-b bud --quiet --network host --volume "$(go env GOMODCACHE):/root/go/pkg/mod" --build-arg GO=localhost/go --build-arg BASE=localhost/debian \
+b bud --quiet --network host --volume "$(go env GOMODCACHE):/root/go/pkg/mod" --build-arg VERSION=v0.0.0 --build-arg GO=localhost/go --build-arg BASE=localhost/debian \
   -f "$work/source/examples/container/Containerfile" -t kanban-run "$work/source" >/dev/null
 
 image=$(b from kanban-run)
 b inspect --type image --format '{{.OCIv1.Config.User}} {{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.WorkingDir}}' kanban-run | grep -x 'kanban \[kanban-run\] /work'
+b run --user kanban "$image" -- kanban-run version | tee "$work/version"
+grep -q "^kanban-run v0.0.0 (.*, commit $(git -C "$top" rev-parse --short=12 HEAD) of " "$work/version"
 # shellcheck disable=SC2016 # the image's shell expands it
 b run --user kanban "$image" -- sh -euc '
   test "$(id -u)" = 10001
