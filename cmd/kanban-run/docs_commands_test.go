@@ -38,6 +38,7 @@ var leftOut = map[string]string{
 	"kanban-run tell":                       "names the command",
 	"kanban-run tell BOARD TEXT":            "needs an agent at work: what_is_said_to_a_running_agent",
 	`kanban-run tell kanban.yaml "The tests need a database: make db."`: "needs an agent at work",
+	"kanban-run VERSION (GO, OS/ARCH, commit COMMIT of DATE)":           "is an output",
 	"kanban-run view": "goes on until Ctrl-C: TestView",
 }
 
