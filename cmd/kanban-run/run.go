@@ -257,12 +257,21 @@ func (s *screen) table(t *terminal, results []result.Result) error {
 		boards[i] = &all[i]
 	}
 	errs := []error{t.printStatus(boards, false)}
-	said := map[string]bool{}
-	for _, r := range results {
-		if r.Hint != "" && !said[r.Hint] && t.job == nil {
+	if t.job != nil {
+		return errors.Join(errs...)
+	}
+	decide, said := 0, map[string]bool{}
+	for i, r := range results {
+		switch {
+		case boards[i].Who == projection.Decide: // inbox has the commands of all of them
+			decide++
+		case r.Hint != "" && !said[r.Hint]:
 			said[r.Hint] = true
 			errs = append(errs, t.stderr.Printf("hint: %s: %s\n", r.Board, indented(r.Hint)))
 		}
+	}
+	if decide > 0 {
+		errs = append(errs, t.stderr.Printf("hint: kanban-run inbox says what to decide about %s, with the commands\n", event.Count(decide, "board")))
 	}
 	return errors.Join(errs...)
 }
