@@ -17,7 +17,7 @@ func configCommand() command {
 A flag wins over its KANBAN_RUN_* variable, that over .kanban-run.yaml in the work directory, that over the default. What names a role wins
 over --agent and --exec without a role.
 
-get prints the value of one setting alone. Without it, limits of the watch that have their default are left out; --json has all.`,
+get prints the value of one setting alone.`,
 		examples: `
   kanban-run config
   kanban-run config get timeout`,
@@ -43,9 +43,7 @@ get prints the value of one setting alone. Without it, limits of the watch that 
 				}
 				var errs []error
 				for _, o := range r.origins {
-					if !o.IsDetail() {
-						errs = append(errs, t.stdout.Printf("%-25s %-20s  %s\n", o.Name, o.Value, o.Source))
-					}
+					errs = append(errs, t.stdout.Printf("%-25s %-20s  %s\n", o.Name, o.Value, o.Source))
 				}
 				return exitComplete, errors.Join(errs...)
 			}

@@ -144,12 +144,6 @@ type Origin struct {
 	Source string `json:"source"`
 }
 
-// IsDetail reports whether the value is the default of a setting that few users set.
-func (o Origin) IsDetail() bool {
-	s, _ := find(o.Name)
-	return s.Detail && o.Source == "default"
-}
-
 // Input holds the sources of the settings.
 type Input struct {
 	Flags     map[string][]string    // values by setting name, in the order of the command line

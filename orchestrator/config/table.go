@@ -27,7 +27,6 @@ type Setting struct {
 	Repeated bool   // has several values: flags, lines of the variable, or a map by role in the file
 	Default  string // value, or words for a default that is not a fixed value
 	Help     string
-	Detail   bool // one of the many limits of the watch, which few users set
 
 	tags  reflect.StructTag
 	index []int // place of the field in Settings
@@ -46,9 +45,7 @@ func listSettings(t reflect.Type, index []int) (all []Setting) {
 	for i := range t.NumField() {
 		f, at := t.Field(i), append(slices.Clone(index), i)
 		if f.Tag.Get("name") != "" {
-			s := newSetting(f.Tag, at)
-			s.Detail = t == reflect.TypeFor[health.Policy]()
-			all = append(all, s)
+			all = append(all, newSetting(f.Tag, at))
 		}
 		if f.Type.Kind() == reflect.Struct {
 			all = append(all, listSettings(f.Type, at)...)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -132,7 +131,7 @@ func insert(text []byte, section Section, line string) ([]byte, error) {
 func addSections(text []byte, end string) ([]byte, error) {
 	for _, s := range base {
 		if _, _, ok := find(text, s); !ok {
-			return nil, fmt.Errorf("%w: the file for decisions has no section %q", ErrMarkerMissing, s)
+			return nil, fmt.Errorf("%w: there is no section %q", ErrMarkerMissing, s)
 		}
 	}
 	out := slices.Clone(text)
@@ -247,5 +246,5 @@ func ensurePlace(path string, section Section, line string) error {
 		}
 	}
 	err = durable.ReplaceFile(path, text, slices.Concat(text[:at], text[at+length:]))
-	return errors.Join(fmt.Errorf("%w: an entry of %s stood outside of %s, and is taken out", ErrScope, filepath.Base(path), section), err)
+	return errors.Join(fmt.Errorf("%w: an entry stood outside of %s, and is taken out", ErrScope, section), err)
 }

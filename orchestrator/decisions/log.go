@@ -124,9 +124,9 @@ func (l *Log) Save() error {
 	case err == nil:
 		return nil
 	case errors.Is(err, ErrMarkerMissing):
-		return l.Journal.Record(event.MarkerMissing{Board: l.Board, Text: err.Error()})
+		return l.Journal.Record(event.MarkerMissing{Board: l.Board, Text: filepath.Base(l.path) + ": " + err.Error()})
 	case errors.Is(err, ErrScope):
-		return l.Journal.Record(event.DecisionsViolated{Board: l.Board, Text: err.Error()})
+		return l.Journal.Record(event.DecisionsViolated{Board: l.Board, Text: filepath.Base(l.path) + ": " + err.Error()})
 	default:
 		l.tellUnwritten(err)
 		return nil
@@ -152,7 +152,7 @@ func (l *Log) Foresee(end event.RunFinished) error {
 		return nil // Close reports any other error
 	}
 	l.told = true
-	return l.Journal.Record(event.MarkerMissing{Board: l.Board, Text: err.Error()})
+	return l.Journal.Record(event.MarkerMissing{Board: l.Board, Text: filepath.Base(l.path) + ": " + err.Error()})
 }
 
 // Close appends the last entries, such as the one about the run's end. It gives a notice of an
