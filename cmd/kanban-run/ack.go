@@ -10,7 +10,6 @@ import (
 
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
@@ -227,6 +226,6 @@ func (t *terminal) printDecision(board string, q ledger.Question, ask bool) erro
 	case q.Left != "":
 		return t.stdout.Printf("%s waits on: %s\n", board, q.Left)
 	default:
-		return t.stdout.Printf("kanban-run %s goes on\n", failure.Quote(board))
+		return t.stdout.Printf("it goes on with: %s\n", q.Board.CommandLine())
 	}
 }

@@ -27,14 +27,14 @@ import (
 func checkCommand() command {
 	return command{
 		name:    "check",
-		args:    "[--fix] [--agents] BOARD...",
+		args:    "[--fix] [--plan] [--agents] BOARD...",
 		summary: "say what is wrong or odd about boards, or the agents' programs",
 		long: `
-Exit code 0 means that nothing about the board or its tasks stops a run. A warning is something odd that a run puts up with, or something
+Exit code 0 means that a run would start. A warning is something odd that a run puts up with, or something
 that is missing on this machine, such as an agent's command. Exit code 2 means that a run would refuse the board, or that a field of a task
 says what it cannot mean.
 
---fix repairs what is safe: an unquoted value that holds a colon becomes a | block, a bare current gets its folder. All other bytes stay.
+--fix repairs what is safe: an unquoted value that holds a colon becomes a | block, a bare current gets the folder of the board. All other bytes stay.
 
 --plan also says in which order the open tasks would be worked on if every one were ok.
 

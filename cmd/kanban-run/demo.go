@@ -118,12 +118,12 @@ It is morning. Go there:
 
   cd `+failure.Quote(dir)+`
 
-  kanban-run status                           where the boards stand, and who acts
-  kanban-run inbox                            what you have to decide, with the commands
-  kanban-run log boards/mail.yaml             how the hung agent was noticed and started again
-  kanban-run log --failed                     what went wrong, on all boards
-  kanban-run report --html > night.html       all of it as a page; view shows it live
-  kanban-run ack boards/billing.yaml retry    a decision; then the same command goes on
+  kanban-run status                          where the boards stand, who acts
+  kanban-run inbox                           what to decide, with the commands
+  kanban-run log boards/mail.yaml            how the hung agent was started again
+  kanban-run log --failed                    what went wrong, on all boards
+  kanban-run report --html > night.html      all of it as a page
+  kanban-run ack boards/billing.yaml retry   a decision, and how it goes on
 
 `))
 }

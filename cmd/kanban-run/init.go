@@ -94,7 +94,8 @@ func writeStart(t *terminal, dir string) error {
 		where = "cd " + failure.Quote(dir) + "\n  "
 	}
 	return t.stdout.Printf("\n%s\n\nnext:\n  %skanban-run --dry-run   tries the board with stub agents, and "+
-		"changes nothing\n  kanban-run             runs it\n  kanban-run view        shows it in a browser\n",
+		"changes nothing\n  write what you want to have into tasks/1-describe-the-goal.md\n"+
+		"  kanban-run             runs it\n  kanban-run view        shows it in a browser\n",
 		console.Lines(said), console.Lines(where))
 }
 

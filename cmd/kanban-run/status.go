@@ -81,7 +81,7 @@ func (t *terminal) printStatus(boards []*projection.Board, verbose bool) error {
 
 func logCommand() command {
 	return command{
-		name: "log", args: "BOARD", summary: "what happened to a board",
+		name: "log", args: "[BOARD]", summary: "what happened to a board",
 		many: func(flags *pflag.FlagSet) bool { return flags.Changed("failed") },
 		long: `
 A line has its time, the number of its step where a new one begins, a sign (✓ good, ! look at it, ✗ bad), and what came of it.

@@ -141,10 +141,10 @@ func (c *checker) checkTasks() {
 	}
 }
 
-// Oddities returns warnings about an open task and its entry: an assignee that is ignored, and a
-// state that is no known word.
+// Oddities returns warnings about an open task and its entry: an assignee that is ignored, a state that
+// is no known word, and a field that is misspelt.
 func (b *Board) Oddities(e Entry, t *Task) (found []*frontmatter.Problem) {
-	for _, w := range []*frontmatter.Problem{b.ignoredAssignee(e, t), b.unknownState(e, t)} {
+	for _, w := range []*frontmatter.Problem{b.ignoredAssignee(e, t), b.unknownState(e, t), t.misspelt} {
 		if w != nil {
 			found = append(found, w)
 		}

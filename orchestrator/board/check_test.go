@@ -24,6 +24,7 @@ func TestCheck(t *testing.T) {
 		"tasks/old.md": "---\nrole: Nobody\nstate: done\n---\n",
 		"tasks/two.md": "---\nrole: Architect\nassignee: Implementor\n---\n",
 		"tasks/bad.md": "---\nrole: a: b\n---\n", "both.md": "", "tasks/both.md": "x",
+		"tasks/need.md": "---\nneed: [tasks/a.md]\n---\n",
 	}
 	for _, c := range []struct {
 		name, source string
@@ -64,6 +65,8 @@ func TestCheck(t *testing.T) {
 				"e tasks/bad.md:2:8: invalid YAML: mapping values are not allowed in this context"}},
 		{"an ambiguous task", "current: tasks/a.md\ntasks: [tasks/a.md, both.md]\n",
 			[]string{"e tasks/k.yaml:2: tasks: both.md: it could be both.md or tasks/both.md"}},
+		{"a misspelt field", "current: tasks/a.md\ntasks: [tasks/a.md, tasks/need.md]\n",
+			[]string{"w tasks/need.md:2:1: the field need means nothing"}},
 		{"a role by the phase", "phase: plan\ncurrent: tasks/both2.md\ntasks: [tasks/both2.md]\n",
 			[]string{`e tasks/both2.md: there is no role "Manager"`}},
 		{"what the parser found odd", "current: tasks/a.md\n",

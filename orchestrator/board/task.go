@@ -31,6 +31,7 @@ type Task struct {
 	stateLine  int // line of State in the file; 0 if State is ""
 	roleColumn int
 	assignee   string // field "assignee"; "" if it is missing
+	misspelt   *frontmatter.Problem
 }
 
 // Done reports whether State marks the task as done or cancelled.
@@ -127,6 +128,7 @@ func readTask(ref Ref, data []byte, cut bool, knows func(role string) bool) (*Ta
 			t.stateLine, _ = doc.Position(value)
 		}
 	}
+	t.misspelt = findMisspelt(doc)
 	t.Title = firstText(doc, "title")
 	if t.Title == "" {
 		t.Title = firstHeading(doc.Source[doc.Body:])
@@ -233,6 +235,25 @@ func refuseNearMiss(doc *frontmatter.Document) error {
 			if key.Value != name && (strings.EqualFold(key.Value, name) || strings.EqualFold(key.Value, name+"s")) {
 				return doc.Problem(key, fmt.Sprintf("the field %s means nothing", key.Value),
 					fmt.Sprintf("write %s: and the name of one role", name))
+			}
+		}
+	}
+	return nil
+}
+
+// findMisspelt returns a warning about a field whose name is nearly that of one with a meaning, or nil. A
+// header may have fields of other tools.
+func findMisspelt(doc *frontmatter.Document) *frontmatter.Problem {
+	if doc.Root == nil {
+		return nil
+	}
+	for i := 0; i+1 < len(doc.Root.Content); i += 2 {
+		key := doc.Root.Content[i]
+		for _, name := range []string{"role", "needs", "files", "watch"} {
+			if key.Value != name && frontmatter.OneEditApart(key.Value, name) {
+				p := doc.Problem(key, fmt.Sprintf("the field %s means nothing", key.Value), "did you mean "+name+":?")
+				p.Warning = true
+				return p
 			}
 		}
 	}

@@ -61,7 +61,7 @@ type Settings struct {
 
 	Notify       Notify
 	Jobs         int           `name:"jobs" flag:"N" short:"j" least:"1" default:"1" help:"run up to N boards side by side"`
-	KeepGoing    *bool         `name:"keep_going" flag:"" short:"k" shown:"none" help:"set a task aside that fails, and go on with the next; without it where tasks declare needs" opposite:"no-keep-going: stop at the first task that fails, also where tasks declare needs"` // nil means true for boards on which a task declares needs
+	KeepGoing    *bool         `name:"keep_going" flag:"" short:"k" shown:"none" help:"when a task fails, set it aside and go on with the next (the default where tasks declare needs)" opposite:"no-keep-going: stop at the first task that fails, also where tasks declare needs"` // nil means true for boards on which a task declares needs
 	Strict       bool          `name:"strict" flag:"" default:"true" help:"exit with 3 when a board ends with tasks undone" opposite:"lenient: exit with 0 when a board ends with tasks undone"`
 	KeepOutput   bool          `name:"keep_output" flag:"" default:"false" help:"keep the full output of every attempt, not only of failed ones"`
 	MaxOutput    int64         `name:"max_output" unit:"bytes" default:"1GiB" help:"stop an agent's attempt that prints more; 0: no limit"`

@@ -141,9 +141,25 @@ func notAnObject(text string) *Failure {
 		return proseFound("the reply is in a Markdown fence, want nothing but a JSON object")
 	case json.Valid([]byte(text)):
 		return Failed("the reply is %s, want a JSON object", kindOf(text[0]))
+	case isObject(text[strings.LastIndexByte(text, '\n')+1:]):
+		first, _, _ := strings.Cut(text, "\n")
+		return proseFound("not a JSON object alone: it begins with the line %s", shownLine(first))
 	default:
 		return proseFound("not a JSON object: its last line is %s", lastLine(text))
 	}
+}
+
+func isObject(text string) bool {
+	return strings.HasPrefix(text, "{") && json.Valid([]byte(text))
+}
+
+// shownLine returns the beginning of a line, quoted.
+func shownLine(line string) string {
+	const most = 100
+	if runes := []rune(strings.TrimSpace(line)); len(runes) > most {
+		return strconv.Quote(string(runes[:most])) + "…"
+	}
+	return strconv.Quote(strings.TrimSpace(line))
 }
 
 // kindOf returns in words the kind of a JSON value that begins with the given byte.

@@ -68,6 +68,7 @@ func TestParseRefuses(t *testing.T) {
 		{"white space", Task, " \n\t", "the reply is empty"},
 		{"prose", Task, "I am done.", `not a JSON object: its last line is "I am done."`},
 		{"prose before", Task, "Here it is, as you wished: " + good, `not a JSON object: its last line is "Here it is, as you wished: {\"status\":\"ok\",\"message\":\"m\"}"`},
+		{"a line before the reply", Task, "working on a.md\n" + good, `not a JSON object alone: it begins with the line "working on a.md"`},
 		{"prose with a number", Task, "3 tests pass", `not a JSON object: its last line is "3 tests pass"`},
 		{"prose that begins like a literal", Task, "nothing to do", `not a JSON object: its last line is "nothing to do"`},
 		{"fence", Task, "```json\n" + good + "\n```", "the reply is in a Markdown fence, want nothing but a JSON object"},

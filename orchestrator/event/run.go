@@ -87,7 +87,7 @@ func (e RunStarted) Sentence() Sentence {
 
 // NoGitText is the notice for a work directory outside of any repository. Without git a run does
 // not know whether work changes a file.
-const NoGitText = "the folder is in no git repository: work that goes round in circles is found late"
+const NoGitText = "the folder is in no git repository: work that goes round in circles is found late (git init)"
 
 // RunInterrupted ends a run that is to be continued. The next run keeps the counters and attempts.
 type RunInterrupted struct {

@@ -39,6 +39,13 @@ func CommandsAgain(boards []*Board) (all []Again) {
 	return all
 }
 
+// CommandLine returns the command that runs the board as it was run last.
+func (b *Board) CommandLine() string {
+	head, name, add := b.lastCommand()
+	again := Again{Command: head + " " + failure.Quote(name), Add: add}
+	return again.Text()
+}
+
 // lastCommand returns the command of the board's last run without the boards, the name that the board had in
 // it, and the flags that it leaves out.
 func (b *Board) lastCommand() (head, name string, add []string) {

@@ -198,9 +198,11 @@ func (l *Live) permanent(board string, s event.Sentence) string {
 		name = board + "  "
 	}
 	text := l.out.Sprintf("%s%s", name, s)
+	width, _ := l.size()
 	if s.Weight == event.Success { // cut, because the command "kanban-run log" shows the whole line
-		width, _ := l.size()
 		text = cut(text, width-3)
+	} else if runewidth.StringWidth(text) > width-2 {
+		text = strings.Join(Wrap(text, width-2), "\n  ")
 	}
 	return coloredSign(s.Weight, l.color) + " " + text
 }

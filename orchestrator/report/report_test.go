@@ -113,8 +113,8 @@ func TestLive(t *testing.T) {
 		l.Close()
 		checkScreen(t, render(b.String()),
 			"  2 tasks in /w",
-			"  withheld from the agents: A_TOKEN (env.pass in .kanban-run.yaml or in a role passes a variable)",
-			"✗ step 1: Implementor attempt 1 rejected: stdout is empty (exit status 1); retry 1 of 3",
+			"  withheld from the agents: A_TOKEN (env.pass in .kanban-run.yaml or in a role", "  passes a variable)",
+			"✗ step 1: Implementor attempt 1 rejected: stdout is empty (exit status 1); retry", "  1 of 3",
 			"! step 1: Implementor blocked in 2m05s: no \\x1b[2J key",
 			"✓ step 1: Manager ok in 40ms",
 			"! step 1: the board's list stands")
