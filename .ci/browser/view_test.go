@@ -129,7 +129,7 @@ func TestView(t *testing.T) {
 	if took := b.sees("did 1"); took > 1500*time.Millisecond {
 		t.Errorf("a reply was shown after %v", took)
 	}
-	if !eval[bool](b, `document.querySelectorAll('.task')[1].open`) || eval[float64](b, `scrollY`) != 200 {
+	if !eval[bool](b, `document.getElementById('b1t2d').open`) || eval[float64](b, `scrollY`) != 200 {
 		t.Error("what the reader has opened and scrolled to did not stay")
 	}
 	if got := eval[string](b, `document.activeElement.tagName + " " + document.activeElement.textContent.slice(0, 1)`); got != "SUMMARY 2" {

@@ -9,6 +9,7 @@ import (
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/page"
 	"kanban-run/orchestrator/projection"
+	"kanban-run/orchestrator/roster"
 )
 
 // reportPage prints the HTML page of boards.
@@ -35,5 +36,6 @@ func (t *terminal) renderPage(look lookFunc, names []string) ([]byte, error) {
 	return page.Render(boards, page.Options{
 		Command: "kanban-run report --html " + strings.Join(quoted, " "),
 		Hide:    t.secrets.Hide,
+		Tells:   roster.Listens,
 	})
 }

@@ -182,5 +182,5 @@ func (g *gallery) render() ([]byte, error) {
 		}
 		boards[i] = &b.Board
 	}
-	return page.Render(boards, page.Options{Command: "kanban-run view", Hide: g.secrets.Hide, Live: true})
+	return page.Render(boards, page.Options{Command: "kanban-run view", Hide: g.secrets.Hide, Live: true, Tells: roster.Listens})
 }

@@ -20,7 +20,7 @@ type costView struct {
 	used            event.Used
 }
 
-const mostRows = 11
+const mostRows = 8
 
 // toolView is a row of the table of tools.
 type toolView struct {
@@ -132,7 +132,7 @@ func (c *costView) weight() int64 {
 
 func (c *costView) fill(most int64) {
 	u := c.used
-	c.Starts, c.Time, c.Cost = u.Attempts, event.Took(u.Millis), money(u)
+	c.Starts, c.Time, c.Cost = u.Attempts, took(u.Millis), money(u)
 	if u.Told > 0 {
 		c.In, c.Out = count(u.Input), count(u.Output)
 		if u.Input > 0 {

@@ -7,4 +7,5 @@
 //	[]Board ─► model.go, task.go: boards, tasks, steps, attempts as texts ─► page.html
 //	           headline.go: is it done?    next.go: actions of a person
 //	           waterfall.go: attempts on one axis of time (scale.go)    costs.go
+//	           same.go: steps that differ in number and time only are one
 package page

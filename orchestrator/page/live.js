@@ -1,4 +1,4 @@
-// The page of a run at work: it is taken anew when the server says that it is another. What the reader has opened, typed and scrolled to stays.
+// The page of a run at work: it is taken anew when the server says that it is another. Only what differs is replaced, so that a long page is renewed at once, and what the reader has opened, typed and scrolled to stays.
 const root = document.documentElement, status = () => $('.asof [role=status]')[0];
 const say = (state, words) => { root.dataset.live = state; if (words) status().textContent = words; };
 // The place of an element below main, by which it is found in the renewed page: the nearest element with an ID, and the way down from there.
@@ -11,6 +11,42 @@ const pathOf = e => {
   return e && e.tagName === 'MAIN' ? { id: '', way } : null;
 };
 const follow = p => p.way.reduce((e, i) => e?.children[i], p.id ? document.getElementById(p.id) : $('main')[0]);
+// A row is a line of the page's text. The rows that are the same as before need no parsing: their elements stay as they are.
+let rows = []; // the texts of the rows, in the order of their elements
+const kept = []; // the elements that stay, by the number in data-kept
+const parse = text => {
+  const elements = $('li.row'), known = new Map(rows.length === elements.length ? rows.map((r, i) => [r, elements[i]]) : []);
+  rows = [];
+  kept.length = 0;
+  const lines = text.split('\n').map(line => {
+    if (!line.startsWith('<li class="row"')) return line;
+    rows.push(line);
+    const same = known.get(line);
+    return same && known.delete(line) ? `<li data-kept="${kept.push(same) - 1}"></li>` : line;
+  });
+  return new DOMParser().parseFromString(lines.join('\n'), 'text/html');
+};
+const keyOf = n => n.id || n.firstElementChild?.id || '';
+// Makes an element like its next version. Its attributes open and hidden are the reader's.
+const renewElement = (old, next) => {
+  if (old.isEqualNode(next)) return;
+  if (old.nodeType !== 1 || old.nodeName !== next.nodeName) { old.replaceWith(next); return; }
+  for (const { name } of [...old.attributes]) if (!next.hasAttribute(name) && name !== 'open' && name !== 'hidden') old.removeAttribute(name);
+  for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const all = [...next.childNodes].map(n => kept[n.dataset?.kept] || n), wanted = new Set(all), keys = new Set(all.map(keyOf));
+  const known = new Map([...old.childNodes].filter(keyOf).map(n => [keyOf(n), n]));
+  let at = old.firstChild;
+  const drop = () => { const gone = at; at = at.nextSibling; gone.remove(); };
+  for (const n of all) {
+    while (at && keyOf(at) && !keys.has(keyOf(at))) drop();
+    if (n === at) { at = at.nextSibling; continue; }
+    const same = keyOf(n) ? known.get(keyOf(n)) : at && !keyOf(at) && !wanted.has(at) && at.nodeName === n.nodeName ? at : null;
+    if (!same || same === n) { old.insertBefore(n, at); continue; }
+    if (same === at) at = at.nextSibling; else old.insertBefore(same, at);
+    renewElement(same, n);
+  }
+  while (at) drop();
+};
 let busy = false, again = false;
 const renew = async () => {
   if (busy) { again = true; return; }
@@ -20,18 +56,13 @@ const renew = async () => {
     try {
       const answer = await fetch('/', { cache: 'no-store' });
       if (!answer.ok) throw new Error(answer.status);
-      const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      const opened = new Map($('details[id]').map(d => [d.id, d.open])), at = [scrollX, scrollY];
-      const typing = document.activeElement && document.activeElement.matches('.tools input');
-      const focus = pathOf(document.activeElement);
+      const next = parse(await answer.text()), at = [scrollX, scrollY];
+      const opened = $('details[open][id]').map(d => d.id), focused = document.activeElement, path = pathOf(focused);
       document.title = next.title;
-      $('.asof')[0].replaceWith($('.asof', next)[0]);
-      $('nav')[0].replaceWith($('nav', next)[0]);
-      $('main')[0].replaceWith($('main', next)[0]);
-      for (const d of $('details[id]')) if (opened.has(d.id)) d.open = opened.get(d.id);
-      wire();
-      if (typing) { const box = $('.tools input')[0]; box.focus(); box.setSelectionRange(text.length, text.length); }
-      else if (focus) follow(focus)?.focus({ preventScroll: true });
+      for (const q of ['.asof', 'nav', 'main']) renewElement($(q)[0], $(q, next)[0]);
+      for (const id of opened) { const d = document.getElementById(id); if (d) d.open = true; }
+      if (kind || text) show();
+      if (path && !focused.isConnected) follow(path)?.focus({ preventScroll: true });
       scrollTo(...at);
       say('on');
     } catch (e) { say('lost', 'connection lost at ' + new Date().toISOString().slice(11, 19) + ' UTC; trying again'); }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
@@ -23,6 +24,7 @@ type page struct {
 	AsOf, Day                 string
 	Command                   string
 	Long                      bool // true if short tool calls and details of routine attempts are left out
+	HasColumns                bool // true if a wide screen has the groups of a board side by side
 	Live                      bool
 
 	Boards      []*boardView
@@ -34,6 +36,7 @@ type page struct {
 	Decisions   int // number of actions in Next that decide about a run at work
 	Now         []nowView
 	Filter      filterView
+	HasSteps    bool
 	Axis        axisView
 	Legend      []partView
 	Marked      map[string]bool // IDs of the marks on the waterfall
@@ -43,10 +46,12 @@ type page struct {
 	CostNote    string
 	Checkpoints []checkpointsView
 
-	hide  func(string) string
-	scale scale
-	asOf  time.Time
-	parts map[string]time.Duration
+	hide   func(string) string
+	tells  func(adapter string) bool
+	isMany bool // true if the page has several boards
+	scale  scale
+	asOf   time.Time
+	parts  map[string]time.Duration
 }
 
 // look is a sign, a tone and a word. The tone is a colour, which must not carry a meaning alone.
@@ -58,15 +63,17 @@ type boardView struct {
 	Squares           []squareView
 	Width             int // width of all squares together
 	Done, All         int
-	Steps, Attempts   int
+	Steps, Attempts   string // "" for none
 	Time, Cost, Limit string
-	Span              string // text with the first time, the last time and the cost
-	Columns           []columnView
-	Folded            bool // true for a complete board on a page of several boards
+	Why, Ended, Exit  string
+	Span              string // text with the exit code, the first time, the last time and the cost
+	Groups            []groupView
+	Folded            bool // true for a complete or untouched board on a page of several boards
 	Rows              []rowView
 	Tasks             []*taskView
 	Settings          []pairView
 	Damage            string
+	runsAfter         bool // true if the board is to be run after a decision
 	board             *projection.Board
 	counts            map[projection.TaskState]int
 	byStep            map[int]*taskView // task of each step, without the steps of the supervisor
@@ -74,9 +81,9 @@ type boardView struct {
 
 type squareView struct{ X, Width, Class, Word string }
 
-type columnView struct {
-	Name, Class string
-	Cards       []*taskView
+type groupView struct {
+	Name, Class string // the class tells a group that is empty or whose tasks need nobody
+	Tasks       []*taskView
 }
 
 type taskView struct {
@@ -87,14 +94,13 @@ type taskView struct {
 	Tries, Time, Cost    string
 	Trouble              string // result of the function trouble
 	Keys                 string
-	Open                 bool
 	State                projection.TaskState
 	Steps                []stepView
 	used                 event.Used
 }
 
 type stepView struct {
-	Number   int
+	Number   string // "step 3", or "steps 3 to 22, ×20" and so on for steps that are shown once
 	Given    string // "given up", or ""
 	Attempts []attemptView
 	Notes    []string
@@ -120,11 +126,17 @@ type signView struct{ Clock, Kind, Text string }
 type filterView struct{ All, Trouble, Doing, Todo int }
 
 const (
-	mostText    = 400 // greatest number of characters of a text
-	mostLong    = 150 // greatest number of characters of a text in a long page
-	wholeUpTo   = 200 // a page with more steps than this is Long
-	mostSquares = 40  // a board with more tasks than this has a single bar instead of the squares
+	mostText     = 400 // greatest number of characters of a text
+	mostLong     = 150 // greatest number of characters of a text in a long page
+	wholeUpTo    = 200 // a page with more steps than this is Long
+	mostColumned = 3   // a page with more boards than this has all groups as rows
+	mostSquares  = 40  // a board with more tasks than this has a single bar instead of the squares
 )
+
+// line is text for words in a sentence: line breaks are blanks.
+func (p *page) line(s string) string {
+	return p.text(event.OneLine(p.hide(s)))
+}
 
 // text redacts and shortens a text of an agent, a board or a file name for the page.
 func (p *page) text(s string) string {
@@ -140,7 +152,7 @@ func (p *page) text(s string) string {
 }
 
 func newPage(boards []*projection.Board, o Options) *page {
-	p := &page{hide: o.Hide, Live: o.Live, Marked: map[string]bool{}, parts: map[string]time.Duration{}}
+	p := &page{hide: o.Hide, tells: o.Tells, isMany: len(boards) > 1, Live: o.Live, Marked: map[string]bool{}, parts: map[string]time.Duration{}}
 	p.Command = p.text(o.Command)
 	var all event.Used
 	var millis int64
@@ -155,16 +167,16 @@ func newPage(boards []*projection.Board, o Options) *page {
 		all = all.Plus(b.Totals.Used.Used)
 	}
 	p.Long = p.Steps > wholeUpTo
-	p.Time, p.Cost, p.Tokens = event.Took(millis), all.Money(), all.Tokens()
+	p.Time, p.Cost, p.Tokens = took(millis), all.Money(), all.Tokens()
 	if !p.asOf.IsZero() {
 		p.AsOf, p.Day = clock(p.asOf), p.asOf.UTC().Format("2 January 2006")
 	}
-	p.scale = newScale(boards, p.asOf)
+	p.HasColumns = len(boards) <= mostColumned
+	p.scale = newScale(boards, p.asOf, p.Live)
 	for i := range boards {
 		p.Boards = append(p.Boards, p.board(boards[i], i+1))
 	}
 	slices.SortStableFunc(p.Boards, func(a, b *boardView) int { return projection.Compare(a.board, b.board) })
-	p.alignColumns()
 	p.waterfall()
 	p.whatNext()
 	p.headline()
@@ -179,12 +191,6 @@ func lookOf(b *projection.Board) look {
 	words := b.EndWords()
 	if b.Reason.By == event.ByKilled {
 		words = "killed"
-	}
-	if b.Outcome == event.Interrupted {
-		words += " " + clock(b.Ended)
-	}
-	if b.Exit != nil && *b.Exit > 0 {
-		words += fmt.Sprintf(", exit code %d", *b.Exit)
 	}
 	switch {
 	case b.Damage != "":
@@ -213,64 +219,74 @@ func lookOf(b *projection.Board) look {
 
 func (p *page) board(b *projection.Board, number int) *boardView {
 	v := &boardView{
-		Look:     lookOf(b),
-		ID:       fmt.Sprint("b", number),
-		Name:     p.text(b.Board),
-		Steps:    b.Totals.Steps,
-		Attempts: b.Totals.Attempts,
-		Time:     event.Took(b.Totals.Millis),
-		Cost:     strings.Replace(b.Totals.Used.Money(), "unknown", "—", 1),
-		board:    b,
-		counts:   map[projection.TaskState]int{},
-		byStep:   map[int]*taskView{},
+		Look:   lookOf(b),
+		ID:     fmt.Sprint("b", number),
+		Name:   p.text(b.Board),
+		Ended:  clock(b.Ended),
+		board:  b,
+		counts: map[projection.TaskState]int{},
+		byStep: map[int]*taskView{},
 	}
 	v.Look.Word = p.text(v.Look.Word)
 	v.Damage = p.text(b.Damage)
+	v.Folded = p.isMany && (v.Look.Tone == "good" || v.Look.Tone == "soft")
 	if b.Limits.MaxCost > 0 {
 		v.Limit = event.Dollars(b.Limits.MaxCost)
 	}
-	if b.Runs > 0 {
-		v.Span = fmt.Sprintf("%s to %s, %s", clock(b.Began), clock(b.To), v.Cost)
+	if v.Look.Tone != "good" && !b.IsAtWork() {
+		v.Why = cmp.Or(v.Damage, p.line(b.Why()))
+		if t := b.Said(); t != nil && v.Damage == "" {
+			v.Why = p.line(t.Said)
+		}
 	}
+	p.total(v)
 	v.Tasks = p.tasks(v)
 	v.All, v.Done = b.Of(), b.Count(projection.Done, projection.DoneBefore)
 	v.drawSquares()
-	v.Columns = columns(v.Tasks)
+	v.Groups = groups(v.Tasks)
 	v.Settings = p.settings(b)
 	return v
 }
 
-// columns returns the columns of a board with their tasks.
-func columns(tasks []*taskView) []columnView {
-	all := []columnView{
-		{Name: "To do"}, {Name: "Doing"}, {Name: "Review"}, {Name: "Done"}, {Name: "Stopped"}, {Name: "Quarantined"},
+// total sets what a board's runs amount to. A board that was never run has no zeros.
+func (p *page) total(v *boardView) {
+	b := v.board
+	if b.Totals.Steps > 0 {
+		v.Steps = fmt.Sprint(b.Totals.Steps)
 	}
-	for _, t := range tasks {
-		c := &all[stateViews[t.State].column]
-		c.Cards = append(c.Cards, t)
+	if b.Totals.Attempts > 0 {
+		v.Attempts = fmt.Sprint(b.Totals.Attempts)
+		v.Time = took(b.Totals.Millis)
+		v.Cost = strings.Replace(b.Totals.Used.Money(), "unknown", "—", 1)
 	}
-	return all
+	if b.Exit != nil && *b.Exit > 0 {
+		v.Exit = fmt.Sprint(*b.Exit)
+		v.Span = "exit code " + v.Exit + ", "
+	}
+	if b.Runs > 0 {
+		v.Span += fmt.Sprintf("%s to %s", clock(b.Began), clock(b.To))
+		if v.Cost != "" {
+			v.Span += ", " + v.Cost
+		}
+	}
 }
 
-// alignColumns gives all boards the same columns, so that each column has one place on the page. It
-// leaves out a column for trouble or review that no board needs. If the page has several boards, it
-// also folds the complete ones.
-func (p *page) alignColumns() {
-	used := map[string]bool{"To do": true, "Doing": true, "Done": true}
-	for _, v := range p.Boards {
-		for _, c := range v.Columns {
-			used[c.Name] = used[c.Name] || len(c.Cards) > 0
+// groups returns the groups of a board's tasks, also those without a task.
+func groups(tasks []*taskView) []groupView {
+	all := []groupView{
+		{Name: "Doing"}, {Name: "Stopped"}, {Name: "Review"}, {Name: "Quarantined"},
+		{Name: "Done", Class: "quiet"}, {Name: "To do", Class: "quiet"},
+	}
+	for _, t := range tasks {
+		g := &all[stateViews[t.State].group]
+		g.Tasks = append(g.Tasks, t)
+	}
+	for i := range all {
+		if len(all[i].Tasks) == 0 {
+			all[i].Class = "none"
 		}
 	}
-	for _, v := range p.Boards {
-		v.Columns = slices.DeleteFunc(v.Columns, func(c columnView) bool { return !used[c.Name] })
-		for i := range v.Columns {
-			if len(v.Columns[i].Cards) == 0 {
-				v.Columns[i].Class = "none"
-			}
-		}
-		v.Folded = len(p.Boards) > 1 && v.Look.Tone == "good"
-	}
+	return all
 }
 
 // drawSquares draws one square for each task, or a bar with a part for each state if there are too
@@ -301,25 +317,25 @@ func (v *boardView) drawSquares() {
 	}
 }
 
-// stateViews has the words, the look and the class of a state of a task, and the column of its card.
+// stateViews has the words, the look and the class of a state of a task, and the group of the task.
 var stateViews = map[projection.TaskState]struct {
 	word, class string
 	look        look
-	column      int
+	group       int
 }{
-	projection.Done:        {"done", "done", look{Sign: "ok", Tone: "good"}, 3},
-	projection.DoneBefore:  {"done", "done", look{Sign: "ok", Tone: "good"}, 3},
-	projection.Settled:     {"skipped", "done", look{Sign: "ok", Tone: "good"}, 3},
-	projection.NotOK:       {"not ok", "blocked", look{Sign: "stop", Tone: "bad"}, 4},
-	projection.SetAside:    {"set aside", "blocked", look{Sign: "stop", Tone: "bad"}, 4},
-	projection.Dropped:     {"dropped", "blocked", look{Sign: "stop", Tone: "bad"}, 4},
-	projection.StoppedAt:   {"stopped", "cut", look{Sign: "tri", Tone: "warn"}, 4},
-	projection.Working:     {"current", "doing", look{Sign: "half", Tone: "work"}, 1},
+	projection.Done:        {"done", "done", look{Sign: "ok", Tone: "good"}, 4},
+	projection.DoneBefore:  {"done", "done", look{Sign: "ok", Tone: "good"}, 4},
+	projection.Settled:     {"skipped", "done", look{Sign: "ok", Tone: "good"}, 4},
+	projection.NotOK:       {"not ok", "blocked", look{Sign: "stop", Tone: "bad"}, 1},
+	projection.SetAside:    {"set aside", "blocked", look{Sign: "stop", Tone: "bad"}, 1},
+	projection.Dropped:     {"dropped", "blocked", look{Sign: "stop", Tone: "bad"}, 1},
+	projection.StoppedAt:   {"stopped", "cut", look{Sign: "tri", Tone: "warn"}, 1},
+	projection.Working:     {"current", "doing", look{Sign: "half", Tone: "work"}, 0},
 	projection.InReview:    {"in review", "doing", look{Sign: "half", Tone: "work"}, 2},
-	projection.NextUp:      {"to do", "todo", look{Sign: "ring", Tone: "soft"}, 0},
-	projection.Waiting:     {"to do", "todo", look{Sign: "ring", Tone: "soft"}, 0},
-	projection.Replaced:    {"off the list", "todo", look{Sign: "ring", Tone: "soft"}, 0},
-	projection.Quarantined: {"quarantined", "quarantined", look{Sign: "hold", Tone: "hold"}, 5},
+	projection.NextUp:      {"to do", "todo", look{Sign: "ring", Tone: "soft"}, 5},
+	projection.Waiting:     {"to do", "todo", look{Sign: "ring", Tone: "soft"}, 5},
+	projection.Replaced:    {"off the list", "todo", look{Sign: "ring", Tone: "soft"}, 5},
+	projection.Quarantined: {"quarantined", "quarantined", look{Sign: "hold", Tone: "hold"}, 3},
 }
 
 // shownStates are the states of which each has a word of its own, in the order of a bar.
@@ -334,4 +350,12 @@ func money(u event.Used) string {
 		return ""
 	}
 	return strings.Replace(u.Money(), "at least ", "≥ ", 1)
+}
+
+// took formats a time of work. It returns "" for a time that is not known, as that of an attempt without an end.
+func took(millis int64) string {
+	if millis == 0 {
+		return ""
+	}
+	return event.Took(millis)
 }

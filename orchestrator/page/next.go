@@ -54,6 +54,25 @@ func (p *page) whatNext() {
 		}
 		p.warnings(v)
 	}
+	p.runDecided()
+}
+
+// runDecided tells at the end how to run the boards on which a decision waits: one command for all.
+func (p *page) runDecided() {
+	var names []string
+	for _, v := range p.Boards {
+		if v.runsAfter {
+			names = append(names, failure.Quote(v.board.Board))
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	p.Next = append(p.Next, nextView{
+		Look:     look{"ring", "soft", ""},
+		Title:    "Then run " + event.Count(len(names), "board") + " on which you decided",
+		Commands: []pairView{{Text: p.text("kanban-run " + strings.Join(names, " ")), Code: true}},
+	})
 }
 
 // toRunAgain returns the boards that only have to be run again, or nil if there are fewer than two.
@@ -74,7 +93,7 @@ func (p *page) runAgain(boards []*boardView) nextView {
 	var names, why []string
 	for _, v := range boards {
 		names = append(names, failure.Quote(v.board.Board))
-		why = append(why, v.Name+": "+v.Look.Word)
+		why = append(why, v.Name+": "+strings.TrimSpace(v.Look.Word+" "+v.Ended))
 	}
 	return nextView{
 		Look:  look{"tri", "warn", ""},
@@ -110,7 +129,10 @@ func (v *boardView) link(task string) string {
 // with a remark.
 func (p *page) ending(v *boardView) nextView {
 	b := v.board
-	n := nextView{Look: v.Look, Text: p.text(b.Reason.Said)}
+	n := nextView{Look: v.Look, Text: p.line(b.Reason.Said)}
+	if s := b.Culprit(); s != nil {
+		n.Link = v.link(p.text(s.Task))
+	}
 	switch {
 	case len(b.Choices) > 0 || b.About() != "":
 		p.decide(v, &n)
@@ -123,38 +145,43 @@ func (p *page) ending(v *boardView) nextView {
 	case b.Outcome == event.Complete && !b.IsSettled():
 		n.Title, n.Commands = "Look at "+v.Name, p.commands(b, "see what happened", "log %s")
 	default:
-		n.Title, n.Commands = "Let "+v.Name+" go on", p.commands(b, "see what happened", "log %s", "go on", "%s")
+		n.Title, n.Commands = "Let "+v.Name+" go on", p.commands(b, "go on", "%s")
 	}
-	if t := b.Said(); t != nil && !strings.Contains(b.Why(), t.Said) {
-		n.Text += p.text(" " + t.Role + " said: " + t.Said)
-	}
-	if s := b.Culprit(); s != nil && n.Link == "" {
-		n.Link = v.link(p.text(s.Task))
+	if t := b.Said(); t != nil && !strings.Contains(event.OneLine(b.Why()), event.OneLine(t.Said)) {
+		n.Text += p.line("; " + t.Role + " said: " + t.Said)
 	}
 	return n
 }
 
-// decide sets the title, the link and the commands of a decision that a board waits for.
+// decide sets the title, the link and the commands of a decision that a board waits for. What the page
+// itself shows, behind the link, needs no command.
 func (p *page) decide(v *boardView, n *nextView) {
 	b, about := v.board, v.board.About()
 	task := b.Reason.Where
 	if len(b.Choices) > 0 {
 		task = cmp.Or(b.Choices[0].Task, task)
 	}
-	n.Text, n.Link = p.text(b.Why()), v.link(p.text(task))
+	n.Text, n.Link = p.line(b.Why()), cmp.Or(v.link(p.text(task)), n.Link)
 	title := cmp.Or(titles[about], "Look at BOARD")
-	look := []string{"see what happened", "log %s"}
 	switch {
-	case about == event.AboutFile || about == event.AboutJournal:
-		look = []string{"see what changed", "ack -n %s"}
 	case b.Outcome == event.Exhausted:
-		title, look = "Read the replies that were not accepted in BOARD", []string{"see them", "log --failed %s"}
+		title = "Read the replies that were not accepted in BOARD"
 	case about == event.AboutEnd && task == "":
 		title = "Decide about what BOARD leaves undone"
 	}
 	n.Title = strings.NewReplacer("BOARD", v.Name, "TASK", p.text(task)).Replace(title)
-	n.Commands = append(p.commands(b, look...), p.choices(b)...)
-	if !b.IsAtWork() && len(b.Choices) > 0 && about != event.AboutTeam {
+	switch {
+	case about == event.AboutFile || about == event.AboutJournal:
+		n.Commands = p.commands(b, "see what changed", "ack -n %s")
+	case n.Link == "":
+		n.Commands = p.commands(b, "see what happened", "log %s")
+	}
+	n.Commands = append(n.Commands, p.choices(b)...)
+	switch {
+	case b.IsAtWork() || len(b.Choices) == 0 || about == event.AboutTeam:
+	case p.isMany:
+		v.runsAfter = true
+	default:
 		n.Commands = append(n.Commands, p.commands(b, "then run", "%s")...)
 	}
 }
@@ -172,10 +199,12 @@ var titles = map[event.Subject]string{
 	event.AboutEnd:        "Unblock TASK of BOARD",
 }
 
-// choices returns a command for each choice that a person has.
+// choices returns a command for each choice that a person has. Of its effect the first sentence is
+// shown; what it does with the path of another task, ack tells.
 func (p *page) choices(b *projection.Board) (all []pairView) {
 	for _, c := range b.Choices {
-		all = append(all, pairView{Name: p.text(c.Does), Text: p.text(c.Command), Code: true})
+		does, _, _ := strings.Cut(c.Does, ". ")
+		all = append(all, pairView{Name: p.text(does), Text: p.text(c.Command), Code: true})
 	}
 	return all
 }
@@ -227,18 +256,15 @@ func (p *page) now(v *boardView) nowView {
 	if b.Waits != nil {
 		add("waits", p.text(b.Waits.Text), false)
 	}
+	canTell := false
 	if step := b.Open; step != nil && len(b.Steps) > 0 {
 		add("task", p.text(step.Task), false)
 		if last := b.Steps[len(b.Steps)-1].Last(); last != nil && last.Result == projection.Started {
 			add("agent", p.text(fmt.Sprintf("%s (%s), %s", step.CallRole(), last.Adapter, kindOf(last))), false)
+			canTell = p.tells != nil && p.tells(last.Adapter)
 			add("since", clock(last.Began), false)
-			n.Facts = append(n.Facts, pairView{
-				Name:  "for",
-				Text:  event.Took(p.asOf.Sub(last.Began).Milliseconds()),
-				Since: last.Began.UnixMilli(),
-			})
-			if p.Live && b.Agent != nil {
-				add("does", p.text(report.DescribeLive(*b.Agent, time.Now())), false)
+			if p.Live {
+				n.Facts = append(n.Facts, p.age(b, last)...)
 			}
 			if signs := last.Watched; len(signs) > 0 {
 				add("watched", p.text(signs[len(signs)-1].Text), false)
@@ -250,8 +276,23 @@ func (p *page) now(v *boardView) nowView {
 		cost += " of " + v.Limit
 	}
 	add("cost", cost, false)
-	for _, c := range p.commands(b, "follow", "log -f %s", "say a word", "tell %s …") {
+	commands := []string{"follow", "log -f %s"}
+	if canTell {
+		commands = append(commands, "say a word", "tell %s …")
+	}
+	for _, c := range p.commands(b, commands...) {
 		add(c.Name, c.Text, true)
 	}
 	return n
+}
+
+// age returns how long an attempt has been at work, and what its agent does. Only a live page knows:
+// the last record of a journal may be old.
+func (p *page) age(b *projection.Board, a *projection.Attempt) []pairView {
+	now := time.Now()
+	all := []pairView{{Name: "for", Text: event.Elapsed(now.Sub(a.Began)), Since: a.Began.UnixMilli()}}
+	if b.Agent != nil {
+		all = append(all, pairView{Name: "does", Text: p.text(report.DescribeLive(*b.Agent, now))})
+	}
+	return all
 }

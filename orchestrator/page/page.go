@@ -15,9 +15,10 @@ import (
 
 // Options are the settings of the page.
 type Options struct {
-	Command string              // command that makes the page; the page shows it
-	Hide    func(string) string // redacts a text
-	Live    bool                // true if the page is served and reloads itself when the boards change
+	Command string                    // command that makes the page; the page shows it
+	Hide    func(string) string       // redacts a text
+	Live    bool                      // true if the page is served and renews itself when the boards change
+	Tells   func(adapter string) bool // reports whether an agent at work can be told something; nil: none can
 }
 
 var (

@@ -287,17 +287,17 @@ func TestFirstScreen(t *testing.T) {
 		none   []string
 	}{
 		"complete": {[]*projection.Board{complete.board()}, []string{"<h1>Done: done.yaml is complete</h1>",
-			"1 of 1 task is done; cost $0.30.", "<td class=\"good\">complete</td>"}, []string{"What to do next"}},
+			"1 of 1 task is done; cost $0.30.", "<td class=\"state good\">complete</td>"}, []string{"What to do next"}},
 		"blocked": {[]*projection.Board{troubled(plain)}, []string{"<h1>Not done: b.yaml needs you</h1>",
-			"1 of 3 tasks is done, 1 is not ok; cost at least $0.30.", "needs a person, exit code 3",
-			"<h3>Unblock tasks/2.md of b.yaml</h3>",
+			"1 of 3 tasks is done, 1 is not ok; cost at least $0.30.", `<td class="state bad">needs a person</td><td class="why opt"><div>oh</div></td>`,
+			`<td class="n opt">3</td>`, `<h3><a href="#b1t2">Unblock tasks/2.md of b.yaml</a></h3>`,
 			"<code>kanban-run ack b.yaml retry</code>", "Read CHECKPOINT-001 of b.yaml", " of $5.00"}, nil},
 		"never run": {[]*projection.Board{never.board()}, []string{"<h1>Not done: never.yaml has to be run</h1>",
 			"<h3>Run never.yaml</h3>", "<code>kanban-run never.yaml</code>", "No step was started.", "a.md"}, nil},
 		"refused": {[]*projection.Board{refused.board()}, []string{"<h1>Not done: odd.yaml needs you</h1>", "cannot be run",
 			"<h3>Mend odd.yaml</h3>", "no role X", "<code>kanban-run check odd.yaml</code>"}, nil},
 		"a limit": {[]*projection.Board{limit("a.yaml")}, []string{"<h1>Not done: a.yaml has to be run</h1>",
-			"limit reached, exit code 7", "<h3>Let a.yaml go on</h3>", "<code>kanban-run a.yaml</code>"}, nil},
+			`<td class="state warn">limit reached</td>`, "exit code 7", "<h3>Let a.yaml go on</h3>", "<code>kanban-run a.yaml</code>"}, nil},
 		"two limits": {[]*projection.Board{limit("a.yaml"), limit("b.yaml")}, []string{"<h1>Not done: 2 of 2 boards have to be run</h1>",
 			"<h3>Run 2 boards again</h3>", "<code>kanban-run a.yaml b.yaml</code>"}, nil},
 		"damaged": {[]*projection.Board{damaged.board()}, []string{"its journal is damaged", "record 3 is damaged at byte 512",
@@ -313,7 +313,7 @@ func TestFirstScreen(t *testing.T) {
 		"several": {[]*projection.Board{frozen.board(), troubled(plain), complete.board()},
 			[]string{"<h1>Not done: 2 of 3 boards need you</h1>", "<h3>Look at what changed in f.yaml</h3>",
 				"<code>kanban-run ack -n f.yaml</code>",
-				"frozen, exit code 5"}, nil},
+				"exit code 5", "<h3>Then run 2 boards on which you decided</h3>", "<code>kanban-run f.yaml b.yaml</code>"}, nil},
 	} {
 		text := html.UnescapeString(render(t, tt.boards...))
 		for _, want := range tt.want {
@@ -336,7 +336,7 @@ func TestWorstFirst(t *testing.T) {
 	now.facts.Owned, now.history.State = true, flow.State{Workdir: "/w", Running: true}
 	text := render(t, done.board(), now.board(), troubled(plain))
 	var order []string
-	for _, m := range regexp.MustCompile(`<(?:div|details) class="bd" id="b\d">.*?<h3>([^<]*)`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`<(?:div|details) class="bd" id="b\dd?">.*?<h3>([^<]*)`).FindAllStringSubmatch(text, -1) {
 		order = append(order, m[1])
 	}
 	if got := strings.Join(order, " "); got != "b.yaml now.yaml done.yaml" {
@@ -385,7 +385,7 @@ func TestThousandSteps(t *testing.T) {
 	if !strings.Contains(text, `aria-label="1000 done"><rect x="0.6" y=".6" width="559.0"`) {
 		t.Error("the bar in place of a square for each task is missing")
 	}
-	if !strings.Contains(text, `<main class="long">`) {
+	if !strings.Contains(text, `<main class="long columns">`) {
 		t.Error("the browser draws all of it at once")
 	}
 }
@@ -398,7 +398,7 @@ func TestScale(t *testing.T) {
 		board.Steps = append(board.Steps, projection.Step{Began: began.Add(hour * time.Hour),
 			Ended: began.Add((hour + 1) * time.Hour)})
 	}
-	s := newScale([]*projection.Board{board}, began.Add(32*time.Hour))
+	s := newScale([]*projection.Board{board}, began.Add(32*time.Hour), false)
 	if len(s.spans) != 2 {
 		t.Fatalf("%+v", s.spans)
 	}
@@ -413,7 +413,7 @@ func TestScale(t *testing.T) {
 	if len(axis.Ticks) < 3 || len(axis.Ticks) > 2*maxTicks || len(axis.Gaps) != 1 {
 		t.Errorf("%+v", axis)
 	}
-	if v := newScale(nil, time.Time{}).axis(time.Time{}, false); len(v.Ticks) != 0 {
+	if v := newScale(nil, time.Time{}, true).axis(time.Time{}, false); len(v.Ticks) != 0 {
 		t.Errorf("an empty axis has %+v", v.Ticks)
 	}
 }

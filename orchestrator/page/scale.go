@@ -37,7 +37,7 @@ const (
 	maxTicks = 10
 )
 
-func newScale(boards []*projection.Board, asOf time.Time) scale {
+func newScale(boards []*projection.Board, asOf time.Time, isLive bool) scale {
 	var all []span
 	for i := range boards {
 		for k := range boards[i].Steps {
@@ -64,7 +64,29 @@ func newScale(boards []*projection.Board, asOf time.Time) scale {
 		}
 		merged = append(merged, s)
 	}
+	if isLive {
+		addRoom(merged)
+	}
 	return place(merged)
+}
+
+// addRoom extends the axis on both sides to a round time, by at most a minute or an eighth of all work.
+// The axis of a live page then stays as it is for many records, also where the oldest steps are left
+// out, and so do the rows of the steps that are over.
+func addRoom(spans []span) {
+	if len(spans) == 0 {
+		return
+	}
+	var length time.Duration
+	for _, s := range spans {
+		length += s.to.Sub(s.from)
+	}
+	part := time.Minute
+	for part < length/16 {
+		part *= 2
+	}
+	first, last := &spans[0], &spans[len(spans)-1]
+	first.from, last.to = first.from.Truncate(part), last.to.Truncate(part).Add(part)
 }
 
 // place gives each span its share of the axis.

@@ -1,4 +1,4 @@
-// The page says everything without this script. It adds a filter and "open all".
+// The page says everything without this script. It adds a filter, "open all" and buttons that copy. It listens at the document, so that a renewed part needs no wiring.
 const $ = (q, at = document) => [...at.querySelectorAll(q)];
 let kind = '', text = '';
 const show = () => {
@@ -12,13 +12,17 @@ const show = () => {
   for (const b of $('[data-show]')) b.setAttribute('aria-pressed', b.dataset.show === kind);
   for (const c of $('.count')) c.textContent = kind || words.length ? `${n} of ${$('.task').length}` : '';
 };
-const wire = () => {
-  const tools = $('.tools')[0], box = $('input', tools)[0];
-  tools.hidden = false;
-  box.value = text;
-  box.addEventListener('input', () => { text = box.value; show(); });
-  for (const b of $('[data-show]', tools)) b.addEventListener('click', () => { kind = b.dataset.show; show(); });
-  for (const b of $('[data-open]', tools)) b.addEventListener('click', () => { for (const d of $('#tasks details')) d.open = b.dataset.open === '1'; });
-  if (kind || text) show();
+const copy = async button => {
+  const command = button.previousElementSibling;
+  try { await navigator.clipboard.writeText(command.textContent); button.classList.add('is-done'); }
+  catch { getSelection().selectAllChildren(command); } // the browser does not let it: the reader copies what is selected
 };
-wire();
+document.addEventListener('input', e => { if (e.target.matches('#tools input')) { text = e.target.value; show(); } });
+document.addEventListener('click', e => {
+  const button = e.target.closest('button');
+  if (!button) return;
+  if (button.matches('.copy')) copy(button);
+  if (button.dataset.show !== undefined) { kind = button.dataset.show; show(); }
+  if (button.dataset.open) for (const d of $('#boards details')) d.open = button.dataset.open === '1';
+});
+document.documentElement.dataset.script = '';

@@ -16,18 +16,16 @@ import (
 func (p *page) tasks(v *boardView) []*taskView {
 	b := v.board
 	listed := slices.Clone(b.Tasks)
-	steps := map[int][]*projection.Step{}
+	steps, places := map[int][]*projection.Step{}, placesOf(listed)
 	for i := range b.Steps {
 		s := &b.Steps[i]
 		if isSupervision(s) {
 			continue
 		}
-		at := b.Find(s.Task)
-		if at < 0 { // the list of the board cannot be read
-			at = slices.IndexFunc(listed, func(t projection.Task) bool { return path.Clean(t.Task) == path.Clean(s.Task) })
-		}
-		if at < 0 {
+		at, known := places[path.Clean(s.Task)]
+		if !known { // the list of the board cannot be read
 			at = len(listed)
+			places[path.Clean(s.Task)] = at
 			listed = append(listed, projection.Task{Task: s.Task, State: s.TaskState(b.IsAtWork()), Role: s.Role})
 		}
 		steps[at] = append(steps[at], s)
@@ -51,6 +49,18 @@ func (p *page) tasks(v *boardView) []*taskView {
 	return all
 }
 
+// placesOf returns the place of each task by its path in the journal.
+func placesOf(tasks []projection.Task) map[string]int {
+	places := map[string]int{}
+	for i, t := range tasks {
+		key := path.Clean(cmp.Or(t.Seen, t.Task))
+		if _, taken := places[key]; !taken {
+			places[key] = i
+		}
+	}
+	return places
+}
+
 // shownState returns the state under which the page counts a task.
 func shownState(s projection.TaskState) projection.TaskState {
 	switch s {
@@ -71,19 +81,19 @@ func isSupervision(s *projection.Step) bool {
 func (p *page) task(v *boardView, t projection.Task, steps []*projection.Step) *taskView {
 	look := stateViews[t.State].look
 	w := &taskView{Look: look, Path: p.text(t.Task), Role: p.text(t.Role), State: t.State, used: t.Used.Used}
-	for _, s := range steps {
-		w.Steps = append(w.Steps, p.step(v, s))
-		w.Role = cmp.Or(w.Role, p.text(s.Role))
+	for from := 0; from < len(steps); {
+		n := runOf(steps[from:], saySame)
+		w.Steps = append(w.Steps, p.step(v, steps[from:from+n]))
+		w.Role = cmp.Or(w.Role, p.text(steps[from].Role))
+		from += n
 	}
 	if w.Attempts = t.Tries + t.Reviews; w.Attempts > 0 {
-		w.Tries, w.Time, w.Cost = report.TriesOf(t), event.Took(t.Used.Millis), money(w.used)
+		w.Tries, w.Time, w.Cost = report.TriesOf(t), took(t.Used.Millis), money(w.used)
 	}
 	w.Trouble = p.text(trouble(t))
-	w.Open = t.State.IsOpen() && t.State != projection.Settled || t.State == projection.StoppedAt || t.State == projection.InReview ||
-		t.State == projection.Working && len(steps) > 0
 	w.Note, w.NoteTone = stateViews[t.State].word, look.Tone
 	if n := len(steps); n > 0 {
-		w.Note = p.text(report.LastWord(steps[n-1]))
+		w.Note = cmp.Or(p.line(report.LastWord(steps[n-1])), w.Note)
 		if t.State.IsDone() || t.State == projection.Settled {
 			w.NoteTone = ""
 		}
@@ -92,11 +102,15 @@ func (p *page) task(v *boardView, t projection.Task, steps []*projection.Step) *
 	case t.State == projection.DoneBefore:
 		w.Note = "done before"
 	case t.State == projection.Dropped, t.State == projection.Quarantined:
-		w.Note = p.text(t.Why)
+		w.Note = p.line(t.Why)
 	case t.State == projection.NextUp:
 		w.Note = "next"
+	case t.State == projection.Waiting:
+		w.Note = ""
 	case t.Left != "":
 		w.Note = "off the list"
+	case t.State.IsOpen() && t.State != projection.Settled && cmp.Or(t.Said, t.Why) != "":
+		w.Note = p.line(cmp.Or(t.Said, t.Why))
 	}
 	w.Keys = v.ID + " " + stateViews[t.State].class
 	if w.Trouble != "" {
@@ -123,8 +137,13 @@ func trouble(t projection.Task) string {
 	}
 }
 
-func (p *page) step(b *boardView, s *projection.Step) stepView {
-	v := stepView{Number: s.Step}
+// step returns the view of steps that say the same, with the attempts of the last one.
+func (p *page) step(b *boardView, steps []*projection.Step) stepView {
+	s := steps[len(steps)-1]
+	v := stepView{Number: fmt.Sprintf("step %d", s.Step)}
+	if n := len(steps); n > 1 {
+		v.Number = fmt.Sprintf("steps %d to %d, ×%d, of which this is the last", steps[0].Step, s.Step, n)
+	}
 	if s.State == projection.StepAbandoned {
 		v.Given = "given up"
 	}
@@ -156,7 +175,7 @@ func (p *page) step(b *boardView, s *projection.Step) stepView {
 
 // attempt returns the view of an attempt. A long page has no details of a routine attempt.
 func (p *page) attempt(s *projection.Step, a *projection.Attempt) attemptView {
-	v := attemptView{Clock: clock(a.Began), Kind: kindOf(a), Time: event.Took(a.Millis), Text: p.text(a.Message)}
+	v := attemptView{Clock: clock(a.Began), Kind: kindOf(a), Time: took(a.Millis), Text: p.line(a.Message)}
 	var used event.Used
 	used.Add(a.Millis, a.Spent)
 	v.Cost = money(used)
@@ -164,7 +183,7 @@ func (p *page) attempt(s *projection.Step, a *projection.Attempt) attemptView {
 	case a.Result == projection.Started:
 		v.Word, v.Tone, v.Time, v.Cost = "at work", "work", "", ""
 	case a.Result != projection.Accepted:
-		v.Word, v.Tone, v.Text = string(a.Result), "bad", p.text(a.Reason)
+		v.Word, v.Tone, v.Text = string(a.Result), "bad", p.line(a.Reason)
 	case a.SentBack:
 		v.Word, v.Tone = "sent back", "warn"
 	case a.Call.IsReview():

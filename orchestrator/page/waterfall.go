@@ -13,7 +13,8 @@ import (
 // rowView is the row of a step on the axis. Its bars are in the order of the attempts.
 type rowView struct {
 	Keys       string
-	Number     int
+	Number     string // of the step, or of the first and the last one
+	Times      string // "×20" for as many steps, or ""
 	Task, Role string
 	Link       string // ID of the task, or "" for a step of the supervisor
 	Says       string // the row in words
@@ -60,10 +61,16 @@ func (p *page) waterfall() {
 	atWork := false
 	for _, v := range p.Boards {
 		atWork = atWork || v.board.IsAtWork()
-		steps := v.board.Steps
+		steps := make([]*projection.Step, len(v.board.Steps))
 		for i := range steps {
-			v.Rows = append(v.Rows, p.row(v, &steps[i]))
+			steps[i] = &v.board.Steps[i]
 		}
+		for from := 0; from < len(steps); {
+			n := runOf(steps[from:], lookSame)
+			v.Rows = append(v.Rows, p.row(v, steps[from:from+n]))
+			from += n
+		}
+		p.HasSteps = p.HasSteps || len(steps) > 0
 	}
 	p.Axis = p.scale.axis(p.asOf, atWork)
 	for _, name := range []string{
@@ -82,19 +89,22 @@ func (p *page) waterfall() {
 	}
 }
 
-func (p *page) row(v *boardView, s *projection.Step) rowView {
-	r := rowView{
-		Number: s.Step,
-		Task:   p.text(s.Task),
-		Role:   p.text(s.Role),
-		Time:   event.Took(s.Millis),
-		Cost:   money(s.Used.Used),
-		Keys:   v.ID,
-	}
+// row draws steps that look the same as one row.
+func (p *page) row(v *boardView, steps []*projection.Step) rowView {
+	s, last := steps[0], steps[len(steps)-1]
+	r := rowView{Number: fmt.Sprint(s.Step), Task: p.text(s.Task), Role: p.text(s.Role), Keys: v.ID}
 	if t := v.byStep[s.Step]; t != nil {
 		r.Link, r.Task, r.Keys = t.ID, t.Name, t.Keys
 	}
-	said := p.bars(&r, v, s)
+	if n := len(steps); n > 1 {
+		r.Number, r.Times = fmt.Sprintf("%d–%d", s.Step, last.Step), fmt.Sprintf("×%d", n)
+	}
+	said, millis, used := map[string]time.Duration{}, int64(0), event.Used{}
+	for _, s := range steps {
+		millis, used = millis+s.Millis, used.Plus(s.Used.Used)
+		p.bars(&r, v, s, said)
+	}
+	r.Time, r.Cost = took(millis), money(used)
 	var sums []string
 	for _, name := range []string{
 		partWork, partTools, partReview, partLook, partManager, partWait, partIdle, partAsked,
@@ -103,15 +113,14 @@ func (p *page) row(v *boardView, s *projection.Step) rowView {
 			sums = append(sums, name+" "+event.Took(d.Milliseconds()))
 		}
 	}
-	r.Says = fmt.Sprintf("%s to %s: %s", clock(s.Began), clock(s.Ended), strings.Join(sums, ", "))
-	p.placeWord(&r, s)
+	r.Says = fmt.Sprintf("%s to %s: %s", clock(s.Began), clock(last.Ended), strings.Join(sums, ", "))
+	p.placeWord(&r, s, last, v.board.IsAtWork())
 	return r
 }
 
 // bars draws the attempts of a step. It marks the rejected attempts and those that the watch ended.
-// It returns the time of each part in the step.
-func (p *page) bars(r *rowView, v *boardView, s *projection.Step) map[string]time.Duration {
-	said := map[string]time.Duration{}
+// It adds the time of each part in the step to said.
+func (p *page) bars(r *rowView, v *boardView, s *projection.Step, said map[string]time.Duration) {
 	add := func(name string, from, to time.Time) {
 		x, end := p.scale.at(from), p.scale.at(to)
 		said[name] += max(0, to.Sub(from))
@@ -152,7 +161,6 @@ func (p *page) bars(r *rowView, v *boardView, s *projection.Step) map[string]tim
 		}
 		last = to
 	}
-	return said
 }
 
 func (p *page) mark(r *rowView, at time.Time, id string) {
@@ -177,13 +185,13 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// placeWord puts the word about a step after the step's bars. If the bars end too far right, it
-// puts the word before the bars. If there is no room before them either, it leaves the word out.
-func (p *page) placeWord(r *rowView, s *projection.Step) {
-	if r.Word, r.Tone = p.rowWord(s); r.Word != "" {
+// placeWord puts the word about the steps of a row after their bars. If the bars end too far right,
+// it puts the word before the bars. If there is no room before them either, it leaves the word out.
+func (p *page) placeWord(r *rowView, first, last *projection.Step, atWork bool) {
+	if r.Word, r.Tone = p.rowWord(first, atWork); r.Word != "" {
 		r.Says += "; " + r.Word
 	}
-	switch start, end := p.scale.at(s.Began), p.scale.at(s.Ended); {
+	switch start, end := p.scale.at(first.Began), p.scale.at(last.Ended); {
 	case end <= 62:
 		r.WordX = percent(end + 0.8)
 	case start > 20:
@@ -238,10 +246,13 @@ func watchedParts(a *projection.Attempt, end time.Time, add func(name string, fr
 }
 
 // rowWord returns the worst problem of a step and its tone. Both are "" if there is no problem.
-func (p *page) rowWord(s *projection.Step) (word, tone string) {
+func (p *page) rowWord(s *projection.Step, atWork bool) (word, tone string) {
+	isRunning := s.State == projection.StepOpen && s.Last() != nil && s.Last().Result == projection.Started
 	switch {
-	case s.State == projection.StepOpen && s.Last() != nil && s.Last().Result == projection.Started:
+	case isRunning && atWork:
 		return "open", "work"
+	case isRunning:
+		return "cut short", "warn"
 	case s.State == projection.StepAbandoned:
 		return "given up", "warn"
 	case s.Manager != "" && s.Manager != "ok":

@@ -162,6 +162,12 @@ func Adapters() []string {
 	return slices.Sorted(maps.Keys(adapters("")))
 }
 
+// Listens reports whether the agents of an adapter can be told something while they work.
+func Listens(adapter string) bool {
+	_, ok := adapters("")[adapter].(agent.Listener)
+	return ok
+}
+
 func unknownAdapter(name string) error {
 	return &agent.ConfigError{
 		Text: fmt.Sprintf("this version has no adapter for the agent %q (it has: %s)", name,
