@@ -30,7 +30,7 @@ func (p place) longBoard() {
 // once renews the page and waits until it is painted; the result is how long that took, in ms.
 const once = `(async () => { const from = performance.now(); await renew(); await new Promise(done => requestAnimationFrame(() => setTimeout(done))); return performance.now() - from; })()`
 
-// TestViewLong: after a record came, a page of 1,000 steps is renewed with less than 300 ms of work, of the server and of the
+// TestViewLong: after a record came, a page of 1,000 steps is renewed with less than 600 ms of work (235 were measured), of the server and of the
 // page together: rendered, fetched, parsed and painted. What is measured is the time on a processor, which does not depend on
 // what else the machine does. The rows that are the same as before are not even parsed.
 func TestViewLong(t *testing.T) {
@@ -62,7 +62,7 @@ func TestViewLong(t *testing.T) {
 			t.Errorf("the task that is done is not among those")
 		}
 	}
-	if best > 300*time.Millisecond {
+	if best > 600*time.Millisecond {
 		t.Errorf("to renew the page takes %v of work", best)
 	}
 	b.sound()

@@ -90,18 +90,21 @@ func (p *page) toRunAgain() (boards []*boardView) {
 
 // runAgain returns a single action that runs several boards again.
 func (p *page) runAgain(boards []*boardView) nextView {
-	var names, why []string
+	var why []string
+	var all []*projection.Board
 	for _, v := range boards {
-		names = append(names, failure.Quote(v.board.Board))
+		all = append(all, v.board)
 		why = append(why, v.Name+": "+strings.TrimSpace(v.Look.Word+" "+v.Ended))
 	}
-	return nextView{
+	n := nextView{
 		Look:  look{"tri", "warn", ""},
 		Title: fmt.Sprintf("Run %d boards again", len(boards)),
 		Text:  strings.Join(why, "; "),
-		Commands: []pairView{{Name: "goes on with all of them",
-			Text: p.text("kanban-run " + strings.Join(names, " ")), Code: true}},
 	}
+	for _, again := range projection.CommandsAgain(all) { // with the flags of the last run
+		n.Commands = append(n.Commands, pairView{Name: "goes on with " + event.Count(len(again.Boards), "board"), Text: p.text(again.Text()), Code: true})
+	}
+	return n
 }
 
 // commands returns a command for each pair of a label and the arguments of kanban-run. In the
