@@ -64,6 +64,7 @@ func (c *checker) checkCurrent() {
 			"kanban-run ack BOARD, or name in current the task to go on with")
 	case !b.Current.Set && !b.Terminal():
 		c.add(false, b.MissingCurrent())
+	case b.Current.Null && b.Phase == "": // a board without phases that is complete
 	case b.Current.Null && !isTerminal(b.Phase):
 		c.warn(fmt.Sprintf("current is null, so the work is over, and phase is %q", b.Phase),
 			"write phase: complete, or name the task to work on in current")

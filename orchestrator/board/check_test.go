@@ -35,6 +35,7 @@ func TestCheck(t *testing.T) {
 			[]string{"e tasks/k.yaml:1: current is missing, and phase does not say that the work is over"}},
 		{"current null, phase not", "phase: design\ncurrent: null\ntasks: []\n",
 			[]string{`w tasks/k.yaml:2:10: current is null, so the work is over, and phase is "design"`}},
+		{"current null, no phase", "current: null\ntasks: []\n", nil},
 		{"finished and pointing at a task", "phase: done\ncurrent: tasks/a.md\ntasks: [tasks/a.md]\n",
 			[]string{"w tasks/k.yaml:2:10: phase is done, so the work is over, and current still names a task"}},
 		{"bare current", "current: a.md\ntasks: [tasks/a.md]\n",
