@@ -101,7 +101,7 @@ func (t *terminal) runNight(dir string, boards []string, fast bool) (int, error)
 		return 0, err
 	}
 	t.startDir = dir
-	limit := map[bool]string{false: "5s", true: "1s"}[fast]
+	limit := map[bool]string{false: "6s", true: "4s"}[fast]
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	act := runCommand().setup(flags)
 	err := flags.Parse(append([]string{"--keep-going", "--jobs=5", "--agent=stub", "--agent=Manager=walk", "--stub=agents.yaml", "--timeout=" + limit}, boards...))
