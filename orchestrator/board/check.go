@@ -64,8 +64,7 @@ func (c *checker) checkCurrent() {
 			"kanban-run ack BOARD, or name in current the task to go on with")
 	case !b.Current.Set && !b.Terminal():
 		c.add(false, b.MissingCurrent())
-	case b.Current.Null && b.Phase == "": // a board without phases that is complete
-	case b.Current.Null && !isTerminal(b.Phase):
+	case b.Current.Null && !isTerminal(b.Phase) && b.hasOpenEntry():
 		c.warn(fmt.Sprintf("current is null, so the work is over, and phase is %q", b.Phase),
 			"write phase: complete, or name the task to work on in current")
 	case isTerminal(b.Phase) && b.Current.Path != "":
@@ -74,6 +73,16 @@ func (c *checker) checkCurrent() {
 	case b.Current.Path != "":
 		c.checkCurrentTask()
 	}
+}
+
+// hasOpenEntry reports whether the list has an entry that is not marked as done.
+func (b *Board) hasOpenEntry() bool {
+	for i := range b.Len() {
+		if !b.Entry(i).Done() {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *checker) warn(text, fix string) {

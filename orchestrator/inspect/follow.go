@@ -38,7 +38,7 @@ func (f *Follower) History(visit func(event.Entry) error) (flow.History, journal
 		h, sum, err = f.fold.Fold(visit)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		err = &ledger.NoRunError{Board: f.Board}
+		err = &ledger.NoRunError{Board: f.Board, Archive: archiveOf(dir)}
 	}
 	if err == nil && filepath.Base(f.Board) != filepath.Base(dir.Journal()) {
 		err = ledger.CheckFile(dir, h)

@@ -55,7 +55,7 @@ func Acknowledge(
 	if _, err := os.Stat(dir.Journal()); err != nil && broken != nil {
 		return q, broken
 	} else if err != nil && b.EndedWith() == "" {
-		return q, &NoRunError{boardPath}
+		return q, &NoRunError{Board: boardPath}
 	} else if err != nil { // ask first, because a refused decision must not make the folder
 		if q, err := arbitrate(boardPath, dir, b, nil, ask, r, now); err != nil || answer.Ask {
 			return q, err
@@ -106,9 +106,17 @@ func arbitrate(
 }
 
 // NoRunError is the error for a board without a journal.
-type NoRunError struct{ Board string }
+type NoRunError struct {
+	Board   string
+	Archive string // archive of the board's runs; "": it was never run
+}
 
-func (e *NoRunError) Error() string { return fmt.Sprintf("%s was never run", e.Board) }
+func (e *NoRunError) Error() string {
+	if e.Archive != "" {
+		return fmt.Sprintf("%s is archived: its runs are in %s", e.Board, e.Archive)
+	}
+	return fmt.Sprintf("%s was never run", e.Board)
+}
 
 // Hint returns the command that runs the board.
 func (e *NoRunError) Hint() string { return "kanban-run " + failure.Quote(e.Board) }

@@ -32,7 +32,7 @@ func Teardown(
 	boardPath string, dir rundir.Dir, remove bool, r *redact.Redactor, now func() time.Time,
 ) (g Gate, err error) {
 	if _, err := os.Stat(dir.Journal()); err != nil {
-		return g, &NoRunError{boardPath}
+		return g, &NoRunError{Board: boardPath}
 	}
 	lock, err := dir.Acquire()
 	if err != nil {

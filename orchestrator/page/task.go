@@ -132,6 +132,8 @@ func trouble(t projection.Task) string {
 		return "sent back " + event.Count(t.SentBack, "time")
 	case t.Rejected > 0:
 		return event.Count(t.Rejected, "attempt") + " rejected"
+	case t.State == projection.NotOK:
+		return "not ok"
 	default:
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inert"
@@ -44,7 +45,7 @@ type suite struct {
 	ID         int        `xml:"id,attr"`
 	Package    string     `xml:"package,attr"`
 	Name       string     `xml:"name,attr"`
-	Timestamp  string     `xml:"timestamp,attr"`
+	Timestamp  string     `xml:"timestamp,attr,omitempty"`
 	Hostname   string     `xml:"hostname,attr"`
 	Tests      int        `xml:"tests,attr"`
 	Failures   int        `xml:"failures,attr"`
@@ -91,7 +92,7 @@ func (j junit) suite(b *projection.Board) suite {
 	s := suite{
 		Package:   name,
 		Name:      name,
-		Timestamp: b.Began.UTC().Format("2006-01-02T15:04:05"),
+		Timestamp: timestamp(b.Began),
 		Hostname:  "localhost",
 		Time:      seconds(b.Totals.Millis),
 		Out:       output{j.log(b)},
@@ -119,6 +120,14 @@ func (j junit) suite(b *projection.Board) suite {
 		}
 	}
 	return s
+}
+
+// timestamp returns a time in the form of JUnit, or "" for a board that was never run.
+func timestamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05")
 }
 
 // cases returns the cases of a suite.
@@ -158,8 +167,11 @@ func (j junit) cases(b *projection.Board, name string) (all []testCase) {
 	}
 	if bad && !told || len(all) == 0 {
 		c := testCase{Name: "the board is complete", Class: name, Time: seconds(0)}
-		if bad {
+		switch {
+		case bad:
 			j.fail(&c, b, "", next)
+		case b.State == projection.NeverRun:
+			c.Skipped = &skipped{}
 		}
 		all = append(all, c)
 	}

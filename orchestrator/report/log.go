@@ -96,7 +96,11 @@ func (l *Log) Now(b *projection.Board) {
 	if l.last != "" && strings.Contains(l.last, b.Reason.Said) {
 		return
 	}
-	l.print("", time.Now(), 0, event.Sentence{Weight: b.Weight, Text: "now: " + b.What()})
+	at := b.Ended
+	if at.IsZero() {
+		at = time.Now()
+	}
+	l.print("", at, 0, event.Sentence{Weight: b.Weight, Text: "now: " + b.What()})
 }
 
 // describeForLog returns the lines of an event. It always returns all lines about the start or the
