@@ -203,7 +203,7 @@ func lookOf(b *projection.Board) look {
 	case b.State == projection.NeverRun && b.Who == projection.Mend:
 		return look{"stop", "bad", words}
 	case b.Runs == 0 && b.Outcome != event.Invalid:
-		return look{"ring", "soft", "never run"}
+		return look{"ring", "soft", words}
 	case b.IsSettled():
 		return look{"tri", "warn", words}
 	case b.Weight == event.Success:

@@ -433,7 +433,7 @@ func TestEachStateIsShown(t *testing.T) {
 }
 
 // TestTasksOffTheList: a task that left the list is on the page, and is not counted among those of the
-// board (facts/views.md §1.3, row 4).
+// board.
 func TestTasksOffTheList(t *testing.T) {
 	s := newScene("k.yaml", "tasks/2.md").play(time.Second, event.RunStarted{}).
 		step(1, "tasks/1.md", "Implementor", "blocked", "no key").step(2, "tasks/2.md", "Implementor", "ok", "done").done("tasks/2.md")

@@ -13,8 +13,8 @@ import (
 )
 
 // TestDecisions: the decisions of people are kept with their times, one of consent among them; what
-// ended by itself is none. People have the same words for all subjects (design projection.md §1, "A
-// decision is one decision"; facts/views.md §1.3, row 10).
+// ended by itself is none. People have the same words for all subjects (DESIGN, "A
+// decision is one decision").
 func TestDecisions(t *testing.T) {
 	type told struct {
 		Word             event.Choice
@@ -136,8 +136,7 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
-// TestProposals: the last proposal for each task of the last run, with its evidence (facts/views.md §5,
-// point 3).
+// TestProposals: the last proposal for each task of the last run, with its evidence.
 func TestProposals(t *testing.T) {
 	propose := func(task, evidence string) event.ReassignProposed {
 		return event.ReassignProposed{Step: 1, Task: task, Role: "Implementor", Evidence: evidence, Strategy: event.Replace}

@@ -91,7 +91,7 @@ func TestBoard(t *testing.T) {
 }
 
 // TestLenient: an incomplete board is complete with a remark if the last run was lenient, but not one
-// with a task that somebody blocked (design projection.md §1, "Lenient").
+// with a task that somebody blocked (DESIGN, "Lenient").
 func TestLenient(t *testing.T) {
 	list := listOf(t, "tasks: [a.md, b.md]\n")
 	facts := Facts{List: list, Board: flow.Board{Terminal: true, SHA: "s"}}
@@ -115,7 +115,7 @@ func TestLenient(t *testing.T) {
 }
 
 // TestWait: what a run at work waits for, and behind an end with exit code 75 what the next run has to
-// wait for (facts/views.md §3, JSON version 2, point 7).
+// wait for.
 func TestWait(t *testing.T) {
 	at := start.UTC()
 	wait := &event.ProviderWait{Provider: "claude", Named: true, Since: at, Until: at.Add(3600e9)}

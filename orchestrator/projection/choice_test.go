@@ -154,7 +154,7 @@ func spell(c Choice) string {
 }
 
 // TestOneWordForADecision: people have the words retry, accept and skip for everything that a board
-// asks, and the consent's own two (design projection.md §1, "A decision is one decision").
+// asks, and the consent's own two (DESIGN, "A decision is one decision").
 func TestOneWordForADecision(t *testing.T) {
 	words := []event.Choice{event.Retry, event.Accept, event.Skip}
 	for name, tt := range scenes(t) {

@@ -25,7 +25,7 @@ func endOf(o event.Outcome, text string) flow.State {
 }
 
 // TestWho: who acts and the exit code follow from how a board ended, and the code tells who acts (the
-// table in design projection.md §1).
+// table in DESIGN).
 func TestWho(t *testing.T) {
 	want := map[event.Outcome]struct {
 		who   Who
@@ -77,7 +77,7 @@ func TestWho(t *testing.T) {
 }
 
 // TestExit: the exit code of a run that a signal ended is that of the signal, and of a run that was
-// killed 137 (facts/views.md §3, JSON version 2, point 1).
+// killed 137.
 func TestExit(t *testing.T) {
 	facts := Facts{List: listOf(t, "tasks: [a.md]\n"), Current: "a.md"}
 	const decision = "the work on a.md counts as done, as you decided"
@@ -117,8 +117,7 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// TestReasonBy: what ended a run is what its end tells. Of records that do not tell it is inferred
-// (facts/views.md §3, JSON version 2, points 2 and 11).
+// TestReasonBy: what ended a run is what its end tells. Of records that do not tell it is inferred.
 func TestReasonBy(t *testing.T) {
 	list := listOf(t, "tasks: [a.md, b.md]\n")
 	open, over := Facts{List: list, Current: "a.md"}, Facts{List: list, Board: flow.Board{Terminal: true, SHA: "s"}}

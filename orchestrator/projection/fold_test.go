@@ -70,7 +70,7 @@ func TestTimeOfTheLastRun(t *testing.T) {
 }
 
 // TestTotals: totals count agents that the watch ended and work that reviews sent back. The time of
-// waits for providers is apart from the time of runs (design projection.md §1, "millis, waited").
+// waits for providers is apart from the time of runs (DESIGN, "millis, waited").
 func TestTotals(t *testing.T) {
 	end := event.End{Millis: 1000, Spent: &event.Spending{Input: 2}}
 	review := event.AttemptRef{Step: 1, Call: event.ReviewCall, Task: "a.md", Role: "Implementor", Attempt: 1}
@@ -167,8 +167,8 @@ func TestKeepForgetsTheOldest(t *testing.T) {
 	}
 }
 
-// TestMemory: with 1,000 steps kept 100,000 records cost at most 8 MB (design projection.md §1, "Every
-// list is bounded by Keep"). The messages have 400 bytes, as in facts/views.md §3.
+// TestMemory: with 1,000 steps kept 100,000 records cost at most 8 MB (DESIGN, "Every
+// list is bounded by Keep"). The messages have 400 bytes.
 func TestMemory(t *testing.T) {
 	heap := func() uint64 {
 		var m runtime.MemStats
@@ -236,7 +236,7 @@ func TestPause(t *testing.T) {
 }
 
 // TestEnded: a run ends with its last record. A decision of a person behind it, and what the next
-// owner journals before it starts a run, do not move the end (facts/views.md §1.3, row 21).
+// owner journals before it starts a run, do not move the end.
 func TestEnded(t *testing.T) {
 	later := func(f *Fold, epoch uint64, events ...event.Event) {
 		for _, e := range events {

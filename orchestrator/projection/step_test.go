@@ -96,7 +96,7 @@ func TestRejections(t *testing.T) {
 }
 
 // TestAttemptsAreBounded: a step that is tried without end keeps its first attempts and its last
-// ones, and tells how many are left out (facts/views.md §3, "notes 32, attempts 64 (first 8, last 56)").
+// ones, and tells how many are left out.
 func TestAttemptsAreBounded(t *testing.T) {
 	judged := event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Try: 1000}
 	for _, tt := range []struct {
@@ -174,8 +174,7 @@ func TestNotesAreBounded(t *testing.T) {
 	}
 }
 
-// TestTextsAreCut: of each text of an agent at most 4 KiB are kept, without a broken letter
-// (facts/views.md §3, "texts 4 KiB each").
+// TestTextsAreCut: of each text of an agent at most 4 KiB are kept, without a broken letter.
 func TestTextsAreCut(t *testing.T) {
 	const most = 4<<10 + len("…")
 	long := "x" + strings.Repeat("é", 8<<10)

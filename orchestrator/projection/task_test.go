@@ -131,8 +131,7 @@ func TestNoCurrentTask(t *testing.T) {
 	}
 }
 
-// TestTaskStates: each state of a task once, with who has to act before it is done (facts/views.md §3,
-// JSON version 2, point 5).
+// TestTaskStates: each state of a task once, with who has to act before it is done.
 func TestTaskStates(t *testing.T) {
 	list := listOf(t, "tasks: [a.md, b.md]\n")
 	over := flow.Board{Terminal: true, SHA: "s"}
@@ -195,7 +194,7 @@ func TestTaskStates(t *testing.T) {
 }
 
 // TestWhyNotDone: a task that is not done says why, and one that is done says nothing
-// (design projection.md §1, "why it is not done").
+// (DESIGN, "why it is not done").
 func TestWhyNotDone(t *testing.T) {
 	list := listOf(t, "tasks: [a.md, b.md]\n")
 	aside := event.TaskSetAside{Step: 1, Task: "a.md", Role: "R", Status: "stuck", Reason: "it hung"}

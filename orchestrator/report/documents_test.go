@@ -147,7 +147,7 @@ func list(paths ...string) flow.List {
 	}}
 }
 
-// TestJUnitOfRuns: a board that was never run or is at work is not red (facts/views.md §1.3, row 11).
+// TestJUnitOfRuns: a board that was never run or is at work is not red.
 // A task that failed fails in its own case, and a task that was never worked on is skipped.
 func TestJUnitOfRuns(t *testing.T) {
 	facts := projection.Facts{List: list("tasks/a.md", "tasks/b.md"), Current: "tasks/b.md"}
