@@ -33,7 +33,7 @@ run: build ## run an example board on a private copy: make run [BOARD=examples/h
 build: $(BIN) ## build bin/kanban-run
 
 $(BIN): $(SOURCES)
-	@$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./cmd/kanban-run
+	@$(GO) build -buildvcs=auto -ldflags '$(LDFLAGS)' -o $@ ./cmd/kanban-run
 
 # What lies beside the program: man pages and completions, as `make install` and .goreleaser.yaml lay them below PREFIX.
 bin/share: $(BIN)
