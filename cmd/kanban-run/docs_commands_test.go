@@ -17,7 +17,6 @@ var leftOut = map[string]string{
 	"kanban-run --agent claude kanban.yaml": "needs claude",
 	"kanban-run -j N":                       "names a flag",
 	"kanban-run ack":                        "names the command",
-	"kanban-run ack BOARD WORD":             "names the command",
 	"kanban-run ack BOARD accept":           "needs a board that waits: the_words_of_ack",
 	"kanban-run ack BOARD accept TASK":      "needs a board that waits: the_words_of_ack",
 	"kanban-run ack BOARD continue":         "needs an agent that hangs: a_person_leaves_a_hung_agent_alone",
