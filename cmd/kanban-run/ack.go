@@ -23,8 +23,8 @@ func ackCommand() command {
 		args:    "BOARD [WORD [TASK]] | --here [accept]",
 		summary: "decide about a board that waits for a person",
 		long: `
-Without a word, ack shows what the board waits for and the words that are valid now, each with what it does: exit code 3, or 0 when it waits
-for nothing. A word decides, and the journal keeps it:
+Without a word, ack shows what the board waits for and the words that are valid now, each with what it does: exit code
+3, or 0 when it waits for nothing. A word decides, and the journal keeps it:
 
   retry [TASK]   try it again: a task that is undone, an agent that is stuck, the look of a checkpoint, a task in quarantine (also while a run works), or the board as the turn began
   accept [TASK]  let it stand: the end of a board, a task that counts as done (also while a run works), the work on a task, a checkpoint that blocks, the file, or a team without the members that never answered (kanban-run teardown)
@@ -34,8 +34,9 @@ for nothing. A word decides, and the journal keeps it:
 
 The words of earlier versions are still taken: override for accept, release for retry, forced-finalize for accept.
 
-Where an agent has changed a file that decides what is started or believed (a role, the settings, a program that gets more than the agent
-did), accept lets it count for all boards of the work tree; --here is for a work tree without a board.
+Where an agent has changed a file that decides what is started or believed (a role, the settings, a program that gets
+more than the agent did), accept lets it count for all boards of the work tree; --here is for a work tree without a
+board.
 
 -n shows what a word would change, and writes nothing.`,
 		examples: `

@@ -30,66 +30,72 @@ func checkCommand() command {
 		args:    "[--fix] [--plan] [--agents] BOARD...",
 		summary: "say what is wrong or odd about boards, or the agents' programs",
 		long: `
-Exit code 0 means that a run would start. A warning is something odd that a run puts up with, or something
-that is missing on this machine, such as an agent's command. Exit code 2 means that a run would refuse the board, or that a field of a task
-says what it cannot mean.
+Exit code 0 means that a run would start. A warning is something odd that a run puts up with, or something that is
+missing on this machine, such as an agent's command. Exit code 2 means that a run would refuse the board, or that a
+field of a task says what it cannot mean.
 
---fix repairs what is safe: an unquoted value that holds a colon becomes a | block, a bare current gets the folder of the board. All other bytes stay.
+--fix repairs what is safe: an unquoted value that holds a colon becomes a | block, a bare current gets the folder of
+the board. All other bytes stay.
 
 --plan also says in which order the open tasks would be worked on if every one were ok.
 
---agents looks at the program of every role, with a board or without one: whether it is there, which version it has, and whether it has the
-options that are needed. That costs nothing.`,
+--agents looks at the program of every role, with a board or without one: whether it is there, which version it has,
+and whether it has the options that are needed. That costs nothing.`,
 		examples: `
   kanban-run check nightly/*.yaml   before a night
   kanban-run check --agents         are the agents installed, and which versions?`,
 		setup: func(flags *pflag.FlagSet) func(*terminal, []string) (int, error) {
 			s := addSettings(flags, "workdir", "roles", "agent", "exec", "stub", "keep_going")
-			fix := flags.Bool("fix", false, "repair what is safe")
-			plan := flags.Bool("plan", false, "say in which order the open tasks would be worked on")
-			agents := flags.Bool("agents", false, "look at the program of every role")
-			asJSON := flags.Bool("json", false, "print what was found about boards as JSON")
+			var o checkOptions
+			flags.BoolVar(&o.fix, "fix", false, "repair what is safe")
+			flags.BoolVar(&o.plan, "plan", false, "say in which order the open tasks would be worked on")
+			flags.BoolVar(&o.agents, "agents", false, "look at the program of every role")
+			flags.BoolVar(&o.json, "json", false, "print what was found about boards as JSON")
 			return func(t *terminal, args []string) (int, error) {
-				if len(args) == 0 && *agents && !*fix {
-					args = nil
-				} else if err := boardArgs("check", args, false); err != nil {
-					return 0, err
+				if len(args) > 0 || !o.agents || o.fix {
+					if err := boardArgs("check", args, false); err != nil {
+						return 0, err
+					}
 				}
-				if err := refuseAgents(!*fix); err != nil {
+				if o.json && o.agents {
+					return 0, &usageError{text: "--json is about boards, and not about --agents", hint: "leave one of them out"}
+				}
+				if err := refuseAgents(!o.fix); err != nil {
 					return 0, err
 				}
 				u, err := s.load(t)
 				if err != nil {
 					return 0, err
 				}
-				if *asJSON && *agents {
-					return 0, &usageError{text: "--json is about boards, and not about --agents", hint: "leave one of them out"}
-				}
-				found := []checked{}
-				for _, name := range args {
-					found = append(found, u.check(name, *fix, *plan))
-				}
-				if *asJSON {
-					return codeOfChecks(found), t.stdout.JSON(checks{1, found}, "  ")
-				}
-				if slices.ContainsFunc(args, u.isOutsideGit) {
-					_ = t.stdout.Printf("note: %s\n", event.NoGitText)
-				}
-				for i := range found {
-					t.printChecked(&found[i])
-				}
-				code := codeOfChecks(found)
-				if *agents {
-					examined, err := u.examine(t)
-					if err != nil {
-						return 0, err
-					}
-					code = worst([]int{code, examined})
-				}
-				return code, nil
+				return u.checkAll(t, args, o)
 			}
 		},
 	}
+}
+
+type checkOptions struct{ fix, plan, agents, json bool }
+
+// checkAll looks at boards and at agents, prints what it finds, and returns the exit code.
+func (u *setup) checkAll(t *terminal, boards []string, o checkOptions) (int, error) {
+	found := []checked{}
+	for _, name := range boards {
+		found = append(found, u.check(name, o.fix, o.plan))
+	}
+	code := codeOfChecks(found)
+	if o.json {
+		return code, t.stdout.JSON(checks{1, found}, "  ")
+	}
+	if slices.ContainsFunc(boards, u.isOutsideGit) {
+		_ = t.stdout.Printf("note: %s\n", event.NoGitText)
+	}
+	for i := range found {
+		t.printChecked(&found[i])
+	}
+	if !o.agents {
+		return code, nil
+	}
+	examined, err := u.examine(t)
+	return worst([]int{code, examined}), err
 }
 
 // checks is what check --json prints.

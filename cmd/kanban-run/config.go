@@ -14,8 +14,8 @@ func configCommand() command {
 	return command{
 		name: "config", args: "[get NAME]", summary: "print the settings and where each came from",
 		long: `
-A flag wins over its KANBAN_RUN_* variable, that over .kanban-run.yaml in the work directory, that over the default. What names a role wins
-over --agent and --exec without a role.
+A flag wins over its KANBAN_RUN_* variable, that over .kanban-run.yaml in the work directory, that over the default.
+What names a role wins over --agent and --exec without a role.
 
 get prints the value of one setting alone.`,
 		examples: `

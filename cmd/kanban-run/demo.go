@@ -30,9 +30,10 @@ func demoCommand() command {
 	return command{
 		name: "demo", agents: true, summary: "a night of boards without a model, in a temporary folder",
 		long: `
-Five boards are run side by side by agents that only pretend, in a new folder below the folder for temporary files. One is done well, one gets replies
-of a wrong form and asks again, one has an agent that hangs, and two end so that you have to decide. It takes about half a minute; then it
-says which command shows what. Remove the folder when you have seen it.`,
+Five boards are run side by side by agents that only pretend, in a new folder below the folder for temporary files.
+One is done well, one gets replies of a wrong form and asks again, one has an agent that hangs, and two end so that
+you have to decide. It takes about half a minute; then it says which command shows what. Remove the folder when you
+have seen it.`,
 		examples: `
   kanban-run demo
   kanban-run demo --fast   without the pauses`,

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -46,20 +45,10 @@ var leftOut = map[string]string{
 func TestCommandsOfPages(t *testing.T) {
 	inline := regexp.MustCompile("`(kanban-run [^`\n]*)`")
 	var found []string
-	for _, pattern := range []string{"../../docs/*.md", "../../README.md", "../../examples/*/README.md"} {
-		names, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range inline.FindAllStringSubmatch(string(text), -1) {
-				if line := strings.ReplaceAll(m[1], "&lt;", "<"); !slices.Contains(found, line) {
-					found = append(found, line)
-				}
+	for _, text := range documentsForUsers(t) {
+		for _, m := range inline.FindAllStringSubmatch(text, -1) {
+			if line := strings.ReplaceAll(m[1], "&lt;", "<"); !slices.Contains(found, line) {
+				found = append(found, line)
 			}
 		}
 	}

@@ -25,8 +25,8 @@ func inboxCommand() command {
 	return command{
 		name: "inbox", args: "[BOARD...]", summary: "what waits for your decision", many: always,
 		long: `
-For each board that waits, or cannot be run: why, and the commands that decide. Without a board it looks at all below this folder. Exit code
-3 says that something waits, 0 that nothing does.`,
+For each board that waits, or cannot be run: why, and the commands that decide. Without a board it looks at all below
+this folder. Exit code 3 says that something waits, 0 that nothing does.`,
 		examples: `
   kanban-run inbox               all boards below this folder
   kanban-run inbox kanban.yaml   one board`,

@@ -27,12 +27,13 @@ func initCommand() command {
 	return command{
 		name: "init", args: "[DIR]", summary: "a board and a task to start from",
 		long: `
-Writes kanban.yaml, a first task, .kanban-run.yaml and an example of a role of your own into DIR (default: here). The settings name the
-agent that is installed for the work, and walk, a Manager without a model. Without an agent an example stands in: it does nothing and
-replies blocked, so that a run ends with exit code 3 until you name one. Nothing that exists is touched.
+Writes kanban.yaml, a first task, .kanban-run.yaml and an example of a role of your own into DIR (default: here). The
+settings name the agent that is installed for the work, and walk, a Manager without a model. Without an agent an
+example stands in: it does nothing and replies blocked, so that a run ends with exit code 3 until you name one.
+Nothing that exists is touched.
 
-Where DIR has a go.mod, a package.json with a test script, or a pyproject.toml that names pytest, the Implementor's work is reviewed by those
-tests (.kanban-run/roles/implementor.md).`,
+Where DIR has a go.mod, a package.json with a test script, or a pyproject.toml that names pytest, the Implementor's
+work is reviewed by those tests (.kanban-run/roles/implementor.md).`,
 		examples: `
   kanban-run init        a board in this folder
   kanban-run init demo   a board in a new folder`,

@@ -25,8 +25,8 @@ func onceCommand() command {
 		agents:     true,
 		resumeHint: "the same command asks afresh",
 		long: `
-The agent gets {"instruction": INSTRUCTION} and its reply is printed as JSON. INSTRUCTION may be - for standard input. The exit code is 0 for
-status ok, 3 for any other status, 4 when no reply was valid.`,
+The agent gets {"instruction": INSTRUCTION} and its reply is printed as JSON. INSTRUCTION may be - for standard input.
+The exit code is 0 for status ok, 3 for any other status, 4 when no reply was valid.`,
 		examples: `
   kanban-run once 'Say what this repository is for.'
   kanban-run once -r Architect - < question.txt`,

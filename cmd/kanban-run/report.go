@@ -19,13 +19,13 @@ func reportCommand() command {
 		many:    always,
 		summary: "what became of boards, as Markdown, HTML, JUnit or JSON",
 		long: `
-Markdown is for people: a table of the boards and, for each, a timeline and its steps. --junit is for CI systems: a suite for each board, a
-case for each step, and one failure for each board that is not complete. --json is for programs. --html is one file for a browser, which
-asks nothing of the network. --supervisor is a SUPERVISOR_REPORT about the last runs: what went wrong, what was done, what waits for a
-decision.
+Markdown is for people: a table of the boards and, for each, a timeline and its steps. --junit is for CI systems: a
+suite for each board, a case for each step, and one failure for each board that is not complete. --json is for
+programs. --html is one file for a browser, which asks nothing of the network. --supervisor is a SUPERVISOR_REPORT
+about the last runs: what went wrong, what was done, what waits for a decision.
 
-Everything is read from the journals, also while a run is at work. Without a board it is about all boards below this folder. The exit code
-says nothing about the boards.`,
+Everything is read from the journals, also while a run is at work. Without a board it is about all boards below this
+folder. The exit code says nothing about the boards.`,
 		examples: `
   kanban-run report --html > night.html     all boards below this folder, as a page
   kanban-run report --junit kanban.yaml     one board, for a CI system`,

@@ -36,12 +36,14 @@ func runCommand() command {
 		agents:     true,
 		resumeHint: "a board goes on with the same command",
 		long: `
-A board is kanban.yaml, or Markdown with YAML frontmatter: phase, current (the path of the current task, or null), tasks (a list), and fields
-of your own. Each round gives the current task to the agent of its role, and then asks the Manager for the next one. The run ends when
-current is null or phase is complete. After an interruption the same command goes on where the run was.
+A board is kanban.yaml, or Markdown with YAML frontmatter: phase, current (the path of the current task, or null),
+tasks (a list), and fields of your own. Each round gives the current task to the agent of its role, and then asks the
+Manager for the next one. The run ends when current is null or phase is complete. After an interruption the same
+command goes on where the run was.
 
-The program of a role is that of --exec ROLE=COMMAND or --agent ROLE=ADAPTER, else what .kanban-run.yaml names for that role, else --exec or
---agent without a role, else the role file, else the default in .kanban-run.yaml, else claude.`,
+The program of a role is that of --exec ROLE=COMMAND or --agent ROLE=ADAPTER, else what .kanban-run.yaml names for
+that role, else --exec or --agent without a role, else the role file, else the default in .kanban-run.yaml, else
+claude.`,
 		examples: `
   kanban-run --dry-run                        which agent would get what
   kanban-run -k -j 4 --until 07:00 *.yaml     a night of boards, four at a time`,

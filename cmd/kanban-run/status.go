@@ -23,8 +23,8 @@ func statusCommand() command {
 	return command{
 		name: "status", args: "[BOARD...]", summary: "where boards stand", many: always,
 		long: `
-How a board stands, what it cost, what an agent does now, what a run would do next, and where each task stands. Of several boards it is a
-table, those that need you first; without a board it is about all boards below this folder.
+How a board stands, what it cost, what an agent does now, what a run would do next, and where each task stands. Of
+several boards it is a table, those that need you first; without a board it is about all boards below this folder.
 
 --watch draws it anew every second until no run is at work, or until q, also of runs that another person started.`,
 		examples: `
@@ -84,14 +84,16 @@ func logCommand() command {
 		name: "log", args: "[BOARD]", summary: "what happened to a board",
 		many: func(flags *pflag.FlagSet) bool { return flags.Changed("failed") },
 		long: `
-A line has its time, the number of its step where a new one begins, a sign (✓ good, ! look at it, ✗ bad), and what came of it.
+A line has its time, the number of its step where a new one begins, a sign (✓ good, ! look at it, ✗ bad), and what
+came of it.
 
--f goes on with what happens next, and ends with the run. --failed takes several boards; without a board it is about all below this folder.
---events shows also what the agents did: their tools, what they said, and the retries of their providers. --verbose shows also what
-kanban-run notes for itself; --json has everything.
+-f goes on with what happens next, and ends with the run. --failed takes several boards; without a board it is about
+all below this folder. --events shows also what the agents did: their tools, what they said, and the retries of their
+providers. --verbose shows also what kanban-run notes for itself; --json has everything.
 
---verify reads the whole journal, changes nothing, and says what it found: exit code 0 when it is sound, 1 when it is damaged (with the byte
-where the damage begins), 5 when the board is frozen. It also says if only a later version of kanban-run may run the journal.`,
+--verify reads the whole journal, changes nothing, and says what it found: exit code 0 when it is sound, 1 when it is
+damaged (with the byte where the damage begins), 5 when the board is frozen. It also says if only a later version of
+kanban-run may run the journal.`,
 		examples: `
   kanban-run log -f kanban.yaml     what happens now
   kanban-run log --failed           what went wrong, on all boards below this folder`,

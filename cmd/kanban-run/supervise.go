@@ -27,13 +27,14 @@ func superviseCommand() command {
 		keys:       true,
 		resumeHint: "kanban-run supervise -- --continue goes on in the last session of this folder",
 		long: `
-Type what is to be done. When the agent stops, a supervisor with the prompt of SUPERVISOR.md (in the current folder, else in ~/.claude) looks
-at its work in a fork of the session. What it finds missing is the agent's next message; when its final message has the line
-[TASK_COMPLETED], it is your turn again. You can type while the agent works. Ctrl-C stops the agent or the supervisor, once more kills it,
-and Ctrl-D leaves.
+Type what is to be done. When the agent stops, a supervisor with the prompt of SUPERVISOR.md (in the current folder,
+else in ~/.claude) looks at its work in a fork of the session. What it finds missing is the agent's next message; when
+its final message has the line [TASK_COMPLETED], it is your turn again. You can type while the agent works. Ctrl-C
+stops the agent or the supervisor, once more kills it, and Ctrl-D leaves.
 
-ARGS are added to the agent's command line; those that choose a session (--continue, --resume SESSION, --session-id UUID) are for its first
-start, and the conversation goes on in that session. Without a terminal each line of standard input is a message.`,
+ARGS are added to the agent's command line; those that choose a session (--continue, --resume SESSION, --session-id
+UUID) are for its first start, and the conversation goes on in that session. Without a terminal each line of standard
+input is a message.`,
 		examples: `
   kanban-run supervise --example > SUPERVISOR.md   a prompt to start from
   kanban-run supervise -- --continue               go on with the last session`,
@@ -49,21 +50,8 @@ start, and the conversation goes on in that session. Without a terminal each lin
 				if *example {
 					return exitComplete, t.stdout.PrintTrusted(review.Example)
 				}
-				if n := flags.ArgsLenAtDash(); len(args) > 0 && n != 0 {
-					return 0, &usageError{
-						text: fmt.Sprintf("supervise takes no message on its command line: %q", args[0]),
-						hint: "type it, or pipe it in: echo MESSAGE | kanban-run supervise; what stands " +
-							"after -- is for claude",
-					}
-				}
-				if *rounds < 0 {
-					return 0, &usageError{text: "--rounds must not be negative", hint: "0: you are asked each time"}
-				}
-				if !slices.Contains([]string{"read-only", "edit", "full"}, *permission) {
-					return 0, &usageError{
-						text: fmt.Sprintf("--permission %s is unknown", *permission),
-						hint: "it is read-only, edit or full",
-					}
+				if err := checkSupervise(args, flags.ArgsLenAtDash(), *rounds, *permission); err != nil {
+					return 0, err
 				}
 				u, err := s.load(t)
 				if err != nil {
@@ -81,6 +69,24 @@ start, and the conversation goes on in that session. Without a terminal each lin
 }
 
 const defaultRounds = 10
+
+// checkSupervise returns a *usageError for a command line that cannot be carried out. Only arguments behind
+// the dash, which is at index dash, are for the agent.
+func checkSupervise(args []string, dash, rounds int, permission string) error {
+	switch {
+	case len(args) > 0 && dash != 0:
+		return &usageError{
+			text: fmt.Sprintf("supervise takes no message on its command line: %q", args[0]),
+			hint: "type it, or pipe it in: echo MESSAGE | kanban-run supervise; what stands after -- is for claude",
+		}
+	case rounds < 0:
+		return &usageError{text: "--rounds must not be negative", hint: "0: you are asked each time"}
+	case !slices.Contains([]string{"read-only", "edit", "full"}, permission):
+		return &usageError{text: fmt.Sprintf("--permission %s is unknown", permission), hint: "it is read-only, edit or full"}
+	default:
+		return nil
+	}
+}
 
 // supervise runs the conversation of a person with the agent that the assignment names.
 func (u *setup) supervise(t *terminal, a agent.Assignment, rounds int) (int, error) {

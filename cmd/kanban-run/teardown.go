@@ -16,8 +16,9 @@ func teardownCommand() command {
 		args:    "BOARD",
 		summary: "end the team of a board: check, archive, remove its runs",
 		long: `
-It checks that the board is over, that its journal contradicts nothing, that no step is open, and that all members of the team have shut
-down. Exit code 0 says that the folder of its runs may go (READY_TO_DELETE), 3 that something is in the way.
+It checks that the board is over, that its journal contradicts nothing, that no step is open, and that all members of
+the team have shut down. Exit code 0 says that the folder of its runs may go (READY_TO_DELETE), 3 that something is in
+the way.
 
 --delete packs that folder into one archive beside it, and removes it; the board and its tasks stay.`,
 		examples: `

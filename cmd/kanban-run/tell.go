@@ -15,8 +15,9 @@ func tellCommand() command {
 	return command{
 		name: "tell", args: "BOARD TEXT...", summary: "say something to the agent that works on a board now",
 		long: `
-The agent gets the text with its next step, when the call of a tool that is open has ended, and goes on with its task. Only claude can be
-told something while it works; of any other agent tell says so and ends with 1. The text and what became of it stand in the journal.`,
+The agent gets the text with its next step, when the call of a tool that is open has ended, and goes on with its task.
+Only claude can be told something while it works; of any other agent tell says so and ends with 1. The text and what
+became of it stand in the journal.`,
 		examples: `
   kanban-run tell kanban.yaml the tests need Go 1.26
   kanban-run tell --wait 0 kanban.yaml stop at the first failure`,

@@ -26,11 +26,11 @@ func viewCommand() command {
 	return command{
 		name: "view", args: "[BOARD...]", summary: "show boards in a browser, now and as they go on",
 		long: `
-It prints the address of a page that shows what report --html shows, and renews it as the journals grow: before, during and after a run,
-also of a run that another person started. Without a board it shows all below this folder.
+It prints the address of a page that shows what report --html shows, and renews it as the journals grow: before,
+during and after a run, also of a run that another person started. Without a board it shows all below this folder.
 
-It serves this machine only, changes nothing, and answers only to a browser that was given the address with its token. It goes on until
-Ctrl-C.`,
+It serves this machine only, changes nothing, and answers only to a browser that was given the address with its token.
+It goes on until Ctrl-C.`,
 		examples: `
   kanban-run view --open          all boards below this folder, in the browser
   kanban-run view kanban.yaml     one board`,

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/redact"
 )
 
 // TestCommandsAgain: boards that only have to be run again are named in one command for each set of flags and each
@@ -14,7 +15,7 @@ func TestCommandsAgain(t *testing.T) {
 		board("a.yaml", RunAgain, &event.Command{Flags: []string{"--keep-going"}, Dir: ".", Board: "a.yaml"}),
 		board("b.yaml", Decide, &event.Command{Flags: []string{"--keep-going"}, Dir: ".", Board: "b.yaml"}),
 		board("sub/c d.yaml", RunAgain, &event.Command{Flags: []string{"--keep-going"}, Dir: "..", Board: "sub/c d.yaml"}),
-		board("d.yaml", RunAgain, &event.Command{Flags: []string{"--exec=sh x [REDACTED_SECRET]", "--jobs=2"}, Dir: ".", Board: "d.yaml"}),
+		board("d.yaml", RunAgain, &event.Command{Flags: []string{"--exec=sh x " + redact.Mark, "--jobs=2"}, Dir: ".", Board: "d.yaml"}),
 		board("e.yaml", RunAgain, nil),
 		board("/far/f.yaml", RunAgain, &event.Command{Dir: "..", Board: "far/f.yaml"}),
 	})
