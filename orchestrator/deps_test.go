@@ -25,7 +25,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/claim":      "two runs do not work on the same task",
 		"orchestrator/decisions":  "it has noted what a Lead should know",
 		"orchestrator/divergence": "a board stays as its Manager left it",
-		"orchestrator/durable":    "what a full disk does not take is kept elsewhere",
+		"orchestrator/durable":    "what a full disk does not take is kept elsewhere, and a run knows its place",
 		"orchestrator/failpoint":  "tests kill it between two acts",
 		"orchestrator/flow":       "it performs what flow decides",
 		"orchestrator/gitstore":   "the state of a board goes into commits",
@@ -291,6 +291,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact":   "what it prints is redacted where it enters",
 	},
 	"orchestrator/git": {
+		"orchestrator/durable":   "the mark of its processes follows from the place of the run",
 		"orchestrator/plainfile": "an agent may have put anything below .git",
 		"orchestrator/proc":      "git is a process, and ends with what it has started",
 	},
@@ -339,6 +340,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/plainfile": "a role's file of MCP servers is the user's",
 		"orchestrator/contract":  "agents are told what it says",
 		"orchestrator/event":     "each attempt has a cost",
+		"orchestrator/durable":   "what a run left is ended where the run was",
 		"orchestrator/proc":      "an agent is a process",
 	},
 	"orchestrator/walk": {
@@ -388,7 +390,10 @@ var arrows = map[string]map[string]string{
 		"orchestrator/failure":   "what mends a refusal is a command to copy",
 		"orchestrator/plainfile": "a folder is opened to be synced",
 	},
-	"orchestrator/proc": {"orchestrator/failpoint": "tests kill it between two acts"},
+	"orchestrator/proc": {
+		"orchestrator/failpoint": "tests kill it between two acts",
+		"orchestrator/durable":   "what a run left is ended where the run was",
+	},
 	"orchestrator/console": {
 		"orchestrator/redact": "what is printed is redacted",
 		"orchestrator/inert":  "and is text, and nothing but text, on a terminal and in the log of a job",

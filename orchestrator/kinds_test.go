@@ -45,7 +45,7 @@ var callBranches = map[string]int{
 	"orchestrator/claim":      1,
 	"orchestrator/decisions":  1,
 	"orchestrator/event":      7,
-	"orchestrator/flow":       56,
+	"orchestrator/flow":       57,
 	"orchestrator/ledger":     2,
 	"orchestrator/page":       7,
 	"orchestrator/projection": 15,

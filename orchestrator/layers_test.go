@@ -28,7 +28,7 @@ var flowFiles = []map[string]string{
 	},
 	{
 		"next.go": "", "end.go": "", "transition.go": "", "run.go": "", "step.go": "", "attempt.go": "", "undone.go": "",
-		"reopen.go": "", "history.go": "", "rollback.go": "", "form.go": "",
+		"reopen.go": "", "place.go": "", "history.go": "", "rollback.go": "", "form.go": "",
 	},
 }
 

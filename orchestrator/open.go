@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/claim"
 	"kanban-run/orchestrator/decisions"
 	"kanban-run/orchestrator/divergence"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
@@ -158,7 +160,15 @@ func (l *loop) restore(e event.Entry) {
 // together with the first intent.
 func (l *loop) start() error {
 	state := l.ledger.State()
-	killed, cut := state.Running, state.Step
+	killed := state.Running
+	if born := durable.Place(state.Place); !born.IsAt(l.hold.Place) && (state.Step != nil || state.Supervisor != nil) {
+		e := event.PlaceChanged{Board: l.job.Board, Place: string(l.hold.Place), Mark: agent.NewMark(), Left: killed}
+		if err := flow.LeavePlace(state, e, l.appendLost); err != nil {
+			return err
+		}
+		killed = false
+	}
+	cut := state.Step
 	if cut != nil && (cut.Running == 0 || state.Workdir != l.workspace.Place.Dir()) {
 		cut = nil // no turn was cut short, or it was in another clone
 	}
@@ -252,7 +262,7 @@ func (l *loop) begun(b *board.Board) (e event.RunStarted, err error) {
 	if e, err = l.job.Begun(b, !b.Terminal() || l.ledger.State().Step != nil); err != nil {
 		return e, err
 	}
-	e.Git, e.Elsewhere = l.carrier.Way(), l.carrier.IsElsewhere()
+	e.Place, e.Git, e.Elsewhere = string(l.hold.Place), l.carrier.Way(), l.carrier.IsElsewhere()
 	plan, supervisor, err := l.supervisor.Plan()
 	if supervisor != nil {
 		e.Supervision, e.Memory, e.Adapter = plan, supervisor.Memory(), supervisor.Adapter.Name()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/contract"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -169,8 +170,11 @@ func ParseMark(s string) proc.Mark {
 	return proc.Mark(mark)
 }
 
-// EndLeftovers ends the processes with the mark, after the run that started them has ended.
-func EndLeftovers(mark string) error { return proc.EndMarked(ParseMark(mark)) }
+// EndLeftovers ends the processes with the mark, after the run that started them has ended. See
+// [proc.EndMarked] for the places.
+func EndLeftovers(mark string, born, here durable.Place) error {
+	return proc.EndMarked(ParseMark(mark), born, here)
+}
 
 // Adapter starts one kind of agent program and reads its output.
 type Adapter interface {

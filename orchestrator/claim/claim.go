@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"kanban-run/orchestrator/durable"
 )
 
 // Claim is the task and the files that a step works on.
@@ -35,7 +37,8 @@ type Conflict struct {
 	// of another container. Its lock tells of it.
 	Unseen bool
 
-	mark string // mark of the agent's processes; "": unknown
+	mark       string        // mark of the agent's processes; "": unknown
+	born, here durable.Place // place of the lock file when it got the claim, and now
 }
 
 // TakenError reports that a run of another process has claimed the task.
@@ -94,8 +97,8 @@ type System struct {
 	// wait for the end of this process, so the claim of that step must not block this process.
 	IsWithin func(mark string) bool
 	// End ends the agents with a mark. A board's next run ends the agents of a killed one, but one that
-	// forks all the time may have passed it.
-	End func(mark string) error
+	// forks all the time may have passed it. See [proc.EndMarked] for the places.
+	End func(mark string, born, here durable.Place) error
 }
 
 func (s System) isAtWork(mark string) bool { return s.IsAtWork != nil && s.IsAtWork(mark) }
@@ -299,7 +302,7 @@ func (g *Grant) lockTask(stop context.Context, c Claim) error {
 		// Also one that was not seen a moment ago: in a chain of forks each process lives for milliseconds. The
 		// next try tells whether it lives.
 		if kill := g.registry.system.End; kill != nil && taken.Board == c.Board {
-			_ = kill(taken.mark)
+			_ = kill(taken.mark, taken.born, taken.here)
 		}
 		select {
 		case <-stop.Done():

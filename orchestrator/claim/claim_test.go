@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/claim"
+	"kanban-run/orchestrator/durable"
 )
 
 func silent(claim.Conflict) {}
@@ -407,7 +408,7 @@ func testAgentThatWasPassed(t *testing.T, seen bool) {
 	lives := true // and has the file of the claim
 	r := claim.NewRegistry(claim.System{
 		IsAtWork: func(mark string) bool { return mark == "5a" && lives && seen },
-		End: func(mark string) error {
+		End: func(mark string, _, _ durable.Place) error {
 			lives = lives && mark != "5a"
 			return killed.File().Close()
 		},
@@ -423,6 +424,41 @@ func testAgentThatWasPassed(t *testing.T, seen bool) {
 		t.Fatalf("its own board: %v; the agent lives: %t", err, lives)
 	}
 	if err := g.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCopiedClaims: the claims in a copy of a lock file are those of runs in the original's folder. They
+// hold nothing in the folder of the copy, also if it has the path of the original, and end nobody.
+func TestCopiedClaims(t *testing.T) {
+	if !hasLocks {
+		t.Skip("claims of other processes are Linux's")
+	}
+	dir := t.TempDir()
+	c := claim.Claim{Board: filepath.Join(dir, "b1.yaml"), Task: filepath.Join(dir, "t1"), Dir: dir, Files: []string{"**"}, Mark: "5a"}
+	original := claim.NewRegistry(claim.System{})
+	defer original.Close()
+	grant, err := original.Take(t.Context(), c, silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(dir, ".kanban-run")
+	if err := errors.Join(os.Rename(own, own+".original"), os.CopyFS(own, os.DirFS(own+".original"))); err != nil {
+		t.Fatal(err)
+	}
+	copied := claim.NewRegistry(claim.System{
+		IsAtWork: func(mark string) bool { return mark == "5a" },
+		End: func(string, durable.Place, durable.Place) error {
+			t.Error("an agent of the original is ended")
+			return nil
+		},
+	})
+	defer copied.Close()
+	second, err := copied.Take(t.Context(), c, func(x claim.Conflict) { t.Errorf("%+v is in the way", x) })
+	if err != nil || second.Waited {
+		t.Fatalf("Take() in the copy = %+v, %v, want a grant at once", second, err)
+	}
+	if err := errors.Join(second.Release(), grant.Release()); err != nil {
 		t.Fatal(err)
 	}
 }

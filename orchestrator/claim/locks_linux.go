@@ -25,10 +25,12 @@ var errNoGit = errors.New("no git work tree")
 // a lock. These bytes lie far behind the rows and are never written. Such a byte is locked while a
 // run holds the claim. The locks of rows belong to the open file, which the guardian holds, too. If
 // the byte of a row is not locked, the run and its guardian were killed. Such a row counts as long as
-// an agent with the row's mark lives, or the task is locked, see lockTask.
+// an agent with the row's mark lives, or the task is locked, see lockTask; but not in a copy of the
+// file, where it is the claim of a run of another folder.
 type lockFile struct {
 	file     *os.File
-	release  func() error // makes the guardian close its duplicate of the file
+	place    durable.Place // of the file and its folder, which stays when the file is replaced
+	release  func() error  // makes the guardian close its duplicate of the file
 	used     map[int64]bool
 	last     int64 // the last claim number that this process has assigned; 0: none
 	system   System
@@ -38,7 +40,8 @@ type lockFile struct {
 // row is a claim in the lock file.
 type row struct {
 	Claim
-	Number int64 // place in the order in which steps asked for files; 0: no files are claimed
+	Number int64         // place in the order in which steps asked for files; 0: no files are claimed
+	Place  durable.Place `json:",omitempty"` // of the lock file in which the row was written; "": not known
 }
 
 // The size of a row in bytes, the number of rows, and the offsets of the locked bytes.
@@ -84,7 +87,8 @@ func openLockFile(dir string, s System) (*lockFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claim the tasks of %s: %w", dir, err)
 	}
-	f := &lockFile{file: file, used: map[int64]bool{}, release: func() error { return nil }, system: s}
+	place := durable.PlaceOf(filepath.Dir(file.Name()), file.Name())
+	f := &lockFile{file: file, place: place, used: map[int64]bool{}, release: func() error { return nil }, system: s}
 	if s.Hold != nil {
 		if f.release, err = s.Hold(file); err != nil {
 			return nil, errors.Join(err, file.Close())
@@ -155,7 +159,8 @@ func (f *lockFile) lockTask(c Claim) (own *os.File, locks []lock, taken *Conflic
 		if filepath.Base(other.Task) != filepath.Base(c.Task) || left && !locked && other.Board == c.Board {
 			return true
 		}
-		taken = &Conflict{Board: other.Board, Task: c.Task, Left: left, Unseen: left && !f.system.isAtWork(other.Mark), mark: other.Mark}
+		taken = &Conflict{Board: other.Board, Task: c.Task, Left: left, Unseen: left && !f.system.isAtWork(other.Mark), mark: other.Mark,
+			born: other.Place, here: f.place}
 		return false
 	})
 	if err == nil && taken == nil {
@@ -193,7 +198,7 @@ func (f *lockFile) enqueue(c Claim) (locks []lock, number int64, err error) {
 	}
 	number++
 	f.last = number
-	locks, err = f.write(row{c, number})
+	locks, err = f.write(row{Claim: c, Number: number})
 	return locks, number, err
 }
 
@@ -247,7 +252,7 @@ func (f *lockFile) eachRow(visit func(r row, left bool) bool) error {
 		var r row
 		isRow := json.Unmarshal(text, &r) == nil
 		switch {
-		case isRow && (taken || f.isLeft(r)):
+		case isRow && (taken || r.Place.IsAt(f.place) && f.isLeft(r)):
 			if !visit(r, !taken) {
 				return nil
 			}
@@ -286,6 +291,7 @@ func (f *lockFile) isEmpty(i int64) bool {
 // write writes a claim into an empty row. If all rows are full, it returns an error. A claim whose
 // patterns are too long for a row claims the whole folder.
 func (f *lockFile) write(r row) ([]lock, error) {
+	r.Place = f.place
 	text, err := json.Marshal(r)
 	if err == nil && len(text) > rowSize {
 		r.Files = []string{"**"}

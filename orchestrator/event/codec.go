@@ -37,7 +37,7 @@ var types = byKind(
 	SupervisorDismissed{}, ScopeViolated{},
 	StateDiverged{}, HandoffOffered{}, HandoffAcked{}, HandoffDuplicate{}, HandoffMissing{},
 	SplitBrain{}, SnapshotTaken{}, SnapshotNotFound{}, SnapshotConflict{}, LockEntered{},
-	LockExited{}, ReconcileConflict{},
+	LockExited{}, ReconcileConflict{}, PlaceChanged{},
 	ManagerWalked{},
 )
 

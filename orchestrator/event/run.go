@@ -42,6 +42,9 @@ type RunStarted struct {
 	// for none.
 	Named string `json:"aside_named,omitempty" text:"free"`
 
+	// Place identifies the files of the run, see durable.Place; "": not known.
+	Place string `json:"place,omitempty"`
+
 	Git       *GitWay `json:"git,omitempty"`       // nil if no checkpoints are made
 	Elsewhere bool    `json:"elsewhere,omitempty"` // the files are from another clone's checkpoint
 	// Allowed are the files that checkpoints may hold although they look like secrets.

@@ -21,7 +21,7 @@ func CloseAttempt(s *State, record func(event.Event) error) (lost bool, err erro
 	if e == nil {
 		return false, nil
 	}
-	return true, record(e)
+	return true, record(*e)
 }
 
 // Reopen adapts the open work of an earlier run to a board that a person has edited since that run.
@@ -78,7 +78,7 @@ func abandonStale(s *State, view func() (Board, error), record func(event.Event)
 
 // closeAttempt returns the end of an attempt that died with its run, or nil if no attempt was
 // running.
-func (s *State) closeAttempt() event.Event {
+func (s *State) closeAttempt() *event.AttemptStopped {
 	step := s.Step
 	if step == nil || step.Running == 0 {
 		return nil
@@ -92,7 +92,7 @@ func (s *State) closeAttempt() event.Event {
 	if step.Hung != nil && step.Hung.Decision == event.Stuck {
 		e.Reason = stuckRun
 	}
-	return e
+	return &e
 }
 
 // restartEdited returns the restart of the open call if a person changed the board between two

@@ -20,6 +20,7 @@ type State struct {
 	Spent   bool          `json:"spent"`           // the last run finished, so the next one has fresh limits and retries
 	Frozen  *Freeze       `json:"frozen"`
 	Workdir string        `json:"workdir,omitempty"` // work directory of the last run; "": no run has started
+	Place   string        `json:"place,omitempty"`   // where the processes with the marks in this state are, see RunStarted.Place
 	Version string        `json:"version,omitempty"` // version of the program of the last run; "": not known
 
 	// The limits, and the use that counts for them.

@@ -20,6 +20,9 @@ var transitions = byKind(
 	on((*State).applyBoardLeft),
 	on((*State).applyAcknowledged),
 
+	// place
+	on((*State).applyPlaceChanged),
+
 	// step
 	on((*State).applyStepStarted),
 	on((*State).applyCallRestarted),

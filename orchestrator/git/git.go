@@ -21,6 +21,7 @@ import (
 	"syscall"
 	"time"
 
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -39,13 +40,14 @@ type Git struct {
 }
 
 // EndLeftovers ends the processes of git that a run left when it was killed together with its
-// guardian. owner is the path of the folder of the board's runs. The caller holds the board's lock,
+// guardian. runs is the path of the folder of the board's runs. The caller holds the board's lock,
 // so no other run uses the folder. EndLeftovers returns the mark for all processes of git that are
-// started for this owner. The mark is computed from the folder's path, so the journal need not keep
-// it.
-func EndLeftovers(owner string) (proc.Mark, error) {
-	mark := proc.MarkOf("git of " + owner)
-	return mark, proc.EndMarked(mark)
+// started for this folder. The mark is computed from the folder's place, because git is started
+// before the journal is open; the path can be that of another container, too.
+func EndLeftovers(runs string) (proc.Mark, error) {
+	place := durable.PlaceOf(runs)
+	mark := proc.MarkOf("git of " + string(place))
+	return mark, proc.EndMarked(mark, place, place)
 }
 
 // Error is the failure of a call of git.

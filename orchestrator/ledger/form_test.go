@@ -137,11 +137,23 @@ func TestMarks(t *testing.T) {
 		if err := os.WriteFile(at.Journal(), []byte(strings.Replace(string(text), tt.was, tt.is, 1)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Marks(at)
+		got, _, err := Marks(at)
 		slices.Sort(got)
 		if strings.Join(got, " ") != tt.want || err != nil {
 			t.Errorf("%s: %v, %v, want %s", name, got, err, tt.want)
 		}
+	}
+}
+
+// TestMarksOfAnotherPlace: marks from before a change of the place are not those of this one.
+func TestMarksOfAnotherPlace(t *testing.T) {
+	record := func(kind, data string) journal.Draft {
+		return journal.Draft{Type: kind, Needs: event.Form + 1, Data: []byte(data)}
+	}
+	dir := written(t, slices.Concat(begun, []journal.Draft{record("RUN_STARTED", `{"place":"b 1:1"}`),
+		record("STEP_STARTED", `{"mark":"1"}`), record("PLACE_CHANGED", `{"place":"b 2:2","mark":"2"}`)})...)
+	if got, born, err := Marks(dir); strings.Join(got, " ") != "2" || born != "b 2:2" || err != nil {
+		t.Errorf("Marks() = %v, %s, %v, want the mark of the place b 2:2", got, born, err)
 	}
 }
 

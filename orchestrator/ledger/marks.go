@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/json"
 
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/rundir"
@@ -12,13 +13,20 @@ import (
 // reads them from the records and not from the state, so that it finds them also in a journal that
 // is damaged, contradicts itself, or is of a later version. A run starts a program only after the
 // leftovers of the earlier ones have ended, so the last mark of each kind of record and call is
-// enough. A journal that was copied from another board has no marks of this one.
-func Marks(dir rundir.Dir) ([]string, error) {
+// enough. A journal that was copied from another board has no marks of this one. born is the place of
+// the processes.
+func Marks(dir rundir.Dir) (marks []string, born durable.Place, err error) {
 	var file string
 	last := map[string]string{}
-	err := journal.Salvage(dir.Journal(), func(r journal.Record) {
-		var data struct{ Mark, Call, File string }
+	err = journal.Salvage(dir.Journal(), func(r journal.Record) {
+		var data struct{ Mark, Call, File, Place string }
 		_ = json.Unmarshal(r.Data, &data) // a field of another type is none of these
+		if data.Place != "" {
+			born = durable.Place(data.Place)
+		}
+		if r.Type == (event.PlaceChanged{}).Kind() && data.Mark != "" {
+			clear(last) // those are marks of another place
+		}
 		if r.Type == (event.HandoffOffered{}).Kind() && data.File != "" {
 			file = data.File
 		}
@@ -27,11 +35,10 @@ func Marks(dir rundir.Dir) ([]string, error) {
 		}
 	})
 	if file != "" && file != dir.BoardFile() {
-		return nil, err
+		return nil, born, err
 	}
-	var marks []string
 	for _, mark := range last {
 		marks = append(marks, mark)
 	}
-	return marks, err
+	return marks, born, err
 }

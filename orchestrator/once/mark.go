@@ -16,12 +16,14 @@ import (
 func filesDir(dir string) rundir.Dir { return rundir.Of(filepath.Join(dir, "once")) }
 
 // callsDir returns the folder of the calls under way. Each call has a locked file in this folder. The
-// mark of the call's agent follows from the folder and the name of the file, so that a file that
-// somebody else has put there leads to no agent of another run.
+// mark of the call's agent follows from the place of the folder and the name of the file, so that a
+// file that somebody else has put there, or a copy of the folder, leads to no agent of another run.
 func callsDir(dir string) string { return filepath.Join(filesDir(dir).Path, "calls") }
 
-// markOf returns the mark of the agent of a call.
-func markOf(dir, name string) string { return agent.MarkOf(callsDir(dir) + "\x00" + name) }
+// markOf returns the mark of the agent of a call. The folder of the calls exists.
+func markOf(dir, name string) string {
+	return agent.MarkOf(string(durable.PlaceOf(callsDir(dir))) + "\x00" + name)
+}
 
 // noteCall notes the mark of a call that is about to start its agent. If this process is killed
 // together with its guardian, the next start can then end the agent. The returned function removes
@@ -66,7 +68,8 @@ func endLeftover(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	err = agent.EndLeftovers(markOf(dir, name))
+	here := durable.PlaceOf(callsDir(dir))
+	err = agent.EndLeftovers(markOf(dir, name), here, here)
 	if err == nil {
 		err = os.Remove(path)
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"kanban-run/orchestrator/durable"
 )
 
 // A command has its mark in three places, because processes lose each of them in a different way:
@@ -147,11 +149,12 @@ func readEnviron(pid, thread int) []byte {
 }
 
 // EndMarked kills the processes that an agent of a dead run left behind: all that have the mark,
-// and their descendants. It returns when all of them have ended. If this process itself has the
-// mark, EndMarked kills nothing and returns a *LeftoverError. Errors: *LeftoverError if some do not
-// end, or an error of the system.
-func EndMarked(mark Mark) error {
-	if mark == 0 {
+// and their descendants. It returns when all of them have ended. The run was at work at born, and the
+// caller, who found it dead, is at here. Of another place nothing is known: its run may be at work,
+// so EndMarked kills nothing. The same holds if this process itself has the mark, and then EndMarked
+// returns a *LeftoverError. Errors: *LeftoverError if some do not end, or an error of the system.
+func EndMarked(mark Mark, born, here durable.Place) error {
+	if mark == 0 || !born.IsAt(here) {
 		return nil
 	}
 	if self := os.Getpid(); hasMark(self, mark) {

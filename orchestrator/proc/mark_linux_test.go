@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"kanban-run/orchestrator/durable"
 )
 
 // TestMark: the limit that marks a command is gone from us after the fork and is different each
@@ -120,7 +122,7 @@ func TestEndMarked(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			mark := NewMark()
 			pid := orphan(t, kind, mark)
-			if err := EndMarked(mark); err != nil {
+			if err := EndMarked(mark, "", ""); err != nil {
 				t.Fatal(err)
 			}
 			if s, ok := readStat(pid); ok && !s.dead {
@@ -170,7 +172,7 @@ func TestChainIsSeen(t *testing.T) {
 		close(ended)
 	}()
 	for deadline := time.Now().Add(10 * time.Second); ; {
-		if err := EndMarked(mark); err != nil {
+		if err := EndMarked(mark, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		select {
@@ -210,10 +212,30 @@ func TestEndMarkedSparesItself(t *testing.T) {
 	mark := NewMark()
 	defer setMarkLimits(mark)()
 	var left *LeftoverError
-	if err := EndMarked(mark); !errors.As(err, &left) || len(left.Pids) != 1 || left.Pids[0] != os.Getpid() {
+	if err := EndMarked(mark, "", ""); !errors.As(err, &left) || len(left.Pids) != 1 || left.Pids[0] != os.Getpid() {
 		t.Errorf("EndMarked(our own mark) = %v, want our own number as left over", err)
 	}
-	if err := EndMarked(0); err != nil {
+	if err := EndMarked(0, "", ""); err != nil {
 		t.Errorf("EndMarked(none) = %v", err)
+	}
+}
+
+// TestEndMarkedElsewhere: the processes of a run that was at work in another place, such as the
+// original of a copied folder, are left alone.
+func TestEndMarkedElsewhere(t *testing.T) {
+	mark := NewMark()
+	pid := orphan(t, "daemon", mark)
+	here := durable.PlaceOf(t.TempDir())
+	if err := EndMarked(mark, durable.PlaceOf(t.TempDir()), here); err != nil {
+		t.Fatal(err)
+	}
+	if s, ok := readStat(pid); !ok || s.dead {
+		t.Errorf("process %d of another place was ended", pid)
+	}
+	if err := EndMarked(mark, here, here); err != nil {
+		t.Fatal(err)
+	}
+	if s, ok := readStat(pid); ok && !s.dead {
+		t.Errorf("process %d of this place lives on", pid)
 	}
 }

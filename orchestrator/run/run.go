@@ -21,6 +21,7 @@ import (
 // Hold is the hold of a run on a board: the folder of the board's runs, and the board's lock.
 type Hold struct {
 	Folder rundir.Dir
+	Place  durable.Place  // of the folder, once it is locked
 	Anchor *rundir.Anchor // holds the folder; nil before Take has it
 
 	undo []func() error
@@ -46,6 +47,7 @@ func Take(p *preflight.Prepared) (*Hold, error) {
 		return h, err
 	}
 	failpoint.At("lock-held")
+	h.Place = h.Folder.Place()
 	if h.Anchor, err = h.Folder.Anchor(); err != nil {
 		return h, err
 	}
@@ -86,8 +88,9 @@ func (h *Hold) Close() error {
 // could do the same task. It finds the processes by the marks in s, the state of that run. It keeps
 // the output of the attempt that was cut short.
 func (h *Hold) EndLeftovers(s *flow.State) error {
+	end := func(mark string) error { return agent.EndLeftovers(mark, durable.Place(s.Place), h.Place) }
 	if v := s.Supervisor; v != nil && v.Mark != "" {
-		if err := agent.EndLeftovers(v.Mark); err != nil {
+		if err := end(v.Mark); err != nil {
 			return err
 		}
 	}
@@ -96,11 +99,11 @@ func (h *Hold) EndLeftovers(s *flow.State) error {
 		return nil
 	}
 	failpoint.At("reaping")
-	if err := agent.EndLeftovers(step.Mark); err != nil {
+	if err := end(step.Mark); err != nil {
 		return err
 	}
 	if step.Judge != nil {
-		if err := agent.EndLeftovers(step.Judge.Mark); err != nil {
+		if err := end(step.Judge.Mark); err != nil {
 			return err
 		}
 	}
@@ -115,13 +118,13 @@ func (h *Hold) EndAllLeftovers(refused error) error {
 	if errors.As(refused, new(*durable.HeldError)) {
 		return refused // another run has the journal, and its agents are no leftovers
 	}
-	marks, err := ledger.Marks(h.Folder)
+	marks, born, err := ledger.Marks(h.Folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return refused
 	}
 	errs := []error{refused, err}
 	for _, mark := range marks {
-		errs = append(errs, agent.EndLeftovers(mark))
+		errs = append(errs, agent.EndLeftovers(mark, born, h.Place))
 	}
 	return errors.Join(errs...)
 }

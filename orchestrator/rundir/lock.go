@@ -26,6 +26,9 @@ type Lock struct {
 // work tree.
 func (d Dir) lockInGit() string { return git.LockFile("lock", d.Path) }
 
+// Place identifies the folder by the folder itself and its locks.
+func (d Dir) Place() durable.Place { return durable.PlaceOf(d.Path, d.Lock(), d.lockInGit()) }
+
 // Acquire makes the folder, if it is missing, and takes its locks. It takes the lock in the folder
 // .git first, so that a run that is refused makes no folder. Errors: *durable.HeldError.
 func (d Dir) Acquire() (*Lock, error) {

@@ -1,0 +1,30 @@
+package event
+
+// PlaceChanged reports that the folder of the board's runs is not the one in which the journal was
+// written so far: it was copied, restored or mounted anew, or a lock was replaced while the run was at
+// work. What bears a mark of the earlier records belongs to the other place. The event is journaled
+// before RunStarted, if a run finds the change at its start.
+type PlaceChanged struct {
+	Board string `json:"board" text:"free"`
+	Place string `json:"place"`          // see RunStarted.Place
+	Mark  string `json:"mark,omitempty"` // new mark of the processes of the open step; "": the files alone have changed
+	Left  bool   `json:"left,omitempty"` // the last run has no end, so its agents may be at work in the other place
+}
+
+func (PlaceChanged) Kind() string { return "PLACE_CHANGED" }
+
+// Subject returns the board.
+func (e PlaceChanged) Subject() string { return e.Board }
+
+func (PlaceChanged) Needs() int { return 3 }
+
+func (e PlaceChanged) Sentence() Sentence {
+	switch {
+	case e.Mark == "":
+		return say(Routine, "a file of the run was replaced, with the same content")
+	case e.Left:
+		return say(Warning, "this folder is another one than that of the run that has no end, such as a copy of it: "+
+			"what that run started is left alone, and its open call begins anew here")
+	}
+	return say(Routine, "this folder is another one than that of the last run, so its sessions do not go on here")
+}
