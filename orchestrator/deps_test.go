@@ -67,6 +67,7 @@ var arrows = map[string]map[string]string{
 	},
 	"orchestrator/run": {
 		"orchestrator/agent":     "it ends what a killed run left at work",
+		"orchestrator/event":     "a place that has changed is journaled",
 		"orchestrator/durable":   "it locks the board",
 		"orchestrator/failpoint": "tests kill it between two acts",
 		"orchestrator/failure":   "a board that cannot be replaced is for a person to mend",

@@ -54,6 +54,9 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		}
 		return event.Failed, err.Error(), err // nothing is written any more
 	}
+	if l.moved = l.hold.Taken; l.moved {
+		return event.Owned, err.Error(), rundir.WithKept(err, l.keepOutput())
+	}
 	behind := l.beginEnd()
 	uncommitted := l.ledger.Commit()
 	if uncommitted == nil {
@@ -61,9 +64,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 	}
 	err = errors.Join(err, uncommitted)
 	if durable.MachineHint(uncommitted) != "" {
-		if kept := l.keepOutput(); kept != "" {
-			err = &rundir.KeptError{Err: err, Kept: kept}
-		}
+		err = rundir.WithKept(err, l.keepOutput())
 	}
 	if errors.Is(err, journal.ErrForeignWrite) {
 		return "", "", l.ledger.ResolveForeignWrite(err, l.keepOutput())

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/claim"
 	"kanban-run/orchestrator/decisions"
 	"kanban-run/orchestrator/divergence"
-	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
@@ -161,13 +159,11 @@ func (l *loop) restore(e event.Entry) {
 func (l *loop) start() error {
 	state := l.ledger.State()
 	killed := state.Running
-	if born := durable.Place(state.Place); !born.IsAt(l.hold.Place) && (state.Step != nil || state.Supervisor != nil) {
-		e := event.PlaceChanged{Board: l.job.Board, Place: string(l.hold.Place), Mark: agent.NewMark(), Left: killed}
-		if err := flow.LeavePlace(state, e, l.appendLost); err != nil {
-			return err
-		}
-		killed = false
+	left, err := l.hold.LeavePlace(state, l.appendLost)
+	if err != nil {
+		return err
 	}
+	killed = killed && !left
 	cut := state.Step
 	if cut != nil && (cut.Running == 0 || state.Workdir != l.workspace.Place.Dir()) {
 		cut = nil // no turn was cut short, or it was in another clone

@@ -21,7 +21,7 @@ func (PlaceChanged) Needs() int { return 3 }
 func (e PlaceChanged) Sentence() Sentence {
 	switch {
 	case e.Mark == "":
-		return say(Routine, "a file of the run was replaced, with the same content")
+		return say(Routine, "the lock of the board was replaced by another file, which is locked now")
 	case e.Left:
 		return say(Warning, "this folder is another one than that of the run that has no end, such as a copy of it: "+
 			"what that run started is left alone, and its open call begins anew here")

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrReplaced is the error of a Follower whose journal is no longer the one that it has read: it is
-// another file, it is shorter, or another record stands where the last one stood.
+// shorter, or another record stands where the last one stood.
 var ErrReplaced = errors.New("it is no longer the one that was read")
 
 // Follower reads a journal that goes on. It keeps its place, and does not read a record twice. It is
@@ -67,7 +67,7 @@ func (f *Follower) read(visit func(Record) error) error {
 	defer file.Close()
 	info, err := file.Stat()
 	if err == nil {
-		err = f.checkPlace(file, info, known)
+		err = f.checkPlace(file, known)
 	}
 	if err != nil {
 		return err
@@ -84,12 +84,12 @@ func (f *Follower) read(visit func(Record) error) error {
 // checkPlace returns ErrReplaced unless the records that were read stand in the file. It also returns
 // ErrReplaced if the head names one of them and has changed since, because only a reader of that
 // record can compare the two.
-func (f *Follower) checkPlace(file *os.File, info fs.FileInfo, known head) error {
+func (f *Follower) checkPlace(file *os.File, known head) error {
 	if f.file == nil {
 		return nil
 	}
 	isLast := known == head{seq: f.end.seq, crc: f.end.crc}
-	if !os.SameFile(info, f.file) || known.seq <= f.end.seq && known != f.head && !isLast {
+	if known.seq <= f.end.seq && known != f.head && !isLast {
 		return ErrReplaced
 	}
 	stands, err := f.end.stands(file)

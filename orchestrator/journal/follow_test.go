@@ -147,7 +147,21 @@ func (f *followed) setTime(at time.Time) {
 	}
 }
 
-// TestFollowerSeesAnotherJournal: that a journal is another file, is shorter, or has another last record or head is told,
+// TestFollowerGoesOnInACopy: a file with the same records is the same journal.
+func TestFollowerGoesOnInACopy(t *testing.T) {
+	m, data, after := committed(t, 5, 0)
+	f := follow(t)
+	f.write(0, data[:after[1]])
+	f.writeHead(m, 2)
+	f.wantNew("at first", 1, 2)
+	if err := os.Rename(f.path, f.path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	f.write(0, data)
+	f.wantNew("in the copy", 3, 4, 5)
+}
+
+// TestFollowerSeesAnotherJournal: that a journal is shorter, or has another last record or head is told,
 // as are damage and a journal that is gone. The next Read begins anew.
 func TestFollowerSeesAnotherJournal(t *testing.T) {
 	m, data, after := committed(t, 5, 0)
@@ -169,7 +183,6 @@ func TestFollowerSeesAnotherJournal(t *testing.T) {
 		change func(f *followed)
 		want   error
 	}{
-		"another file": {func(f *followed) { move(f.path); f.write(0, data) }, ErrReplaced},
 		"another file that looks alike": {func(f *followed) {
 			was := f.time()
 			move(f.path)

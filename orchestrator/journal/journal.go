@@ -13,10 +13,12 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"time"
 
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failpoint"
 )
 
@@ -25,8 +27,9 @@ var (
 	// would look like one of the last run. It is also the error of ContinueEpoch if the journal has
 	// no epoch.
 	ErrNoEpoch = errors.New("no epoch was begun")
-	// ErrForeignWrite is the error of a Commit after another process has changed, replaced or
-	// removed the open journal. The run must stop, because another run may be at work.
+	// ErrForeignWrite is the error of a Commit after another process has changed or removed the open
+	// journal, or replaced it by a file with other bytes. The run must stop, because another run may
+	// be at work.
 	ErrForeignWrite = errors.New("the journal was changed by another process")
 )
 
@@ -213,8 +216,11 @@ func (j *Journal) Commit() error {
 
 func (j *Journal) commitPending() error {
 	size, err := j.file.SizeByPath()
-	if errors.Is(err, fs.ErrNotExist) || err == nil && size != j.durable.offset {
-		return ErrForeignWrite
+	if errors.Is(err, fs.ErrNotExist) {
+		size, err = j.adopt()
+	}
+	if err == nil && size != j.durable.offset {
+		err = ErrForeignWrite
 	}
 	if err != nil {
 		return err
@@ -232,6 +238,46 @@ func (j *Journal) commitPending() error {
 		_, err := f.WriteAt(head{seq: j.end.seq, crc: j.end.crc}.encode(), 0)
 		return err
 	})
+}
+
+// adopt goes on in the file that is now at the journal's path, if it has the same bytes: an agent may
+// have edited all files in place (sed -i), which writes new ones. It returns the size of that file.
+// Errors: ErrForeignWrite; *durable.HeldError if another writer has that file.
+func (j *Journal) adopt() (size int64, err error) {
+	f, err := j.sys.open(j.path, false)
+	if durable.IsMachineFault(err) {
+		return 0, err
+	}
+	if err != nil {
+		return 0, ErrForeignWrite
+	}
+	if err = f.Lock(); err == nil {
+		size, err = f.SizeByPath()
+	}
+	if err == nil && !hasEqualBytes(j.file, f, j.durable.offset) {
+		err = ErrForeignWrite
+	}
+	if err != nil {
+		return 0, errors.Join(err, f.Close())
+	}
+	replaced := j.file
+	j.file = f
+	return size, replaced.Close()
+}
+
+// hasEqualBytes reports whether two files begin with the same n bytes.
+func hasEqualBytes(a, b io.ReaderAt, n int64) bool {
+	const chunk = 64 << 10
+	var was, is [chunk]byte
+	for at := int64(0); at < n; at += chunk {
+		size := min(chunk, n-at)
+		_, errA := io.ReadFull(io.NewSectionReader(a, at, size), was[:size])
+		_, errB := io.ReadFull(io.NewSectionReader(b, at, size), is[:size])
+		if errA != nil || errB != nil || was != is {
+			return false
+		}
+	}
+	return true
 }
 
 // openHead opens the head file, or creates it if it is missing. It then calls the function named

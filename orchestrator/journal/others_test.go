@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -17,8 +18,11 @@ import (
 func TestCommitNoticesOthers(t *testing.T) {
 	tests := map[string]func(path string) error{
 		"removed": os.Remove,
-		"replaced by a copy": func(path string) error {
-			return errors.Join(os.Rename(path, path+".old"), copyFile(path+".old", path))
+		"replaced by another one": func(path string) error {
+			return errors.Join(os.Rename(path, path+".old"), copyFile(path+".old", path), os.Truncate(path, int64(len(readFirst(path)))))
+		},
+		"replaced by one with another byte": func(path string) error {
+			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, bytes.Repeat([]byte("x"), int(sizeOf(path+".old"))), 0o600))
 		},
 		"replaced by a link to itself": func(path string) error {
 			return errors.Join(os.Rename(path, path+".old"), os.Symlink(path+".old", path))
@@ -61,6 +65,48 @@ func TestCommitNoticesOthers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCommitAdoptsCopy: a journal that was edited in place without a change (sed -i) is another file with
+// the same bytes. The run goes on in it, and no second writer gets it.
+func TestCommitAdoptsCopy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j := begun(t, path)
+	add(t, j, draft(0))
+	commit(t, j)
+	replace := func() {
+		if err := errors.Join(os.Rename(path, path+".old"), copyFile(path+".old", path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace()
+	add(t, j, draft(1))
+	commit(t, j)
+	if _, err := Open(path, ticker, ignore); !errors.As(err, new(*durable.HeldError)) {
+		t.Errorf("a second writer: %v, want that the journal is held", err)
+	}
+	replace()
+	other, err := Open(path, ticker, ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	before := tree(t, filepath.Dir(path))
+	add(t, j, draft(1))
+	if err := j.Commit(); !errors.As(err, new(*durable.HeldError)) {
+		t.Errorf("Commit while another writer has the copy = %v, want that it is held", err)
+	}
+	if after := tree(t, filepath.Dir(path)); !slices.Equal(after, before) {
+		t.Errorf("Commit left %q, want %q", after, before)
+	}
+}
+
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 func grow(path, more string) error {

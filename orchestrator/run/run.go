@@ -10,6 +10,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -23,15 +24,19 @@ type Hold struct {
 	Folder rundir.Dir
 	Place  durable.Place  // of the folder, once it is locked
 	Anchor *rundir.Anchor // holds the folder; nil before Take has it
+	Taken  bool           // another run has the lock by now, so nothing may be written
 
-	undo []func() error
+	board string // as the user wrote it
+	lock  *rundir.Lock
+	share func(*os.File) (release func() error, err error) // see preflight.Job.HoldLock
+	undo  []func() error
 }
 
 // Take takes the folder of a board's runs and the lock of the board. A dry run takes those of a
 // copy of the board. The caller has to close the hold even after an error. Errors:
 // *durable.HeldError if another run has the board.
 func Take(p *preflight.Prepared) (*Hold, error) {
-	h := &Hold{}
+	h := &Hold{board: p.Board}
 	if p.DryRun {
 		remove, err := p.Workspace.CopyAside()
 		h.undo = append(h.undo, remove)
@@ -41,16 +46,16 @@ func Take(p *preflight.Prepared) (*Hold, error) {
 	}
 	h.Folder = p.Workspace.Dir()
 	failpoint.At("before-lock")
-	unlock, err := lockBoard(p, h.Folder)
-	h.undo = append(h.undo, unlock)
-	if err != nil {
+	if err := h.lockBoard(p); err != nil {
 		return h, err
 	}
 	failpoint.At("lock-held")
 	h.Place = h.Folder.Place()
-	if h.Anchor, err = h.Folder.Anchor(); err != nil {
+	anchor, err := h.Folder.Anchor()
+	if err != nil {
 		return h, err
 	}
+	h.Anchor = anchor
 	h.undo = append(h.undo, h.Anchor.Close)
 	// Under the lock no other run can be writing the board.
 	if err := durable.Sweep(p.Workspace.Path); err != nil || p.DryRun {
@@ -130,30 +135,59 @@ func (h *Hold) EndAllLeftovers(refused error) error {
 }
 
 // lockBoard takes the lock of the board. The guardian, the parent process, holds the lock too,
-// until no process of this run is left. The result unlock is never nil.
-func lockBoard(p *preflight.Prepared, dir rundir.Dir) (unlock func() error, err error) {
-	lock, err := dir.Acquire()
+// until no process of this run is left.
+func (h *Hold) lockBoard(p *preflight.Prepared) error {
+	lock, err := h.Folder.Acquire()
 	if err != nil {
-		return func() error { return nil }, err
+		return err
 	}
-	if _, failed := os.Lstat(dir.Journal()); lock.Alone != nil && failed != nil { // said once, in the first run
+	h.lock, h.share = lock, p.HoldLock
+	h.undo = append(h.undo, lock.Release)
+	if _, failed := os.Lstat(h.Folder.Journal()); lock.Alone != nil && failed != nil { // said once, in the first run
 		p.Observer.Notice(p.Board, "git clean would remove the board's lock, because the folder .git can have none: "+lock.Alone.Error())
 	}
-	if p.HoldLock == nil {
-		return lock.Release, nil
+	return h.shareLock(lock.Files())
+}
+
+// shareLock gives locked files to the guardian, too.
+func (h *Hold) shareLock(files []*os.File) error {
+	if h.share == nil || len(files) == 0 {
+		return nil
 	}
-	letGo := func() error { return nil }
-	for _, f := range lock.Files() {
-		release, err := p.HoldLock(f)
+	for _, f := range files {
+		release, err := h.share(f)
 		if err != nil {
-			return func() error { return errors.Join(lock.Release(), letGo()) }, fmt.Errorf("share the lock with the guardian: %w", err)
+			return fmt.Errorf("share the lock with the guardian: %w", err)
 		}
-		before := letGo
-		letGo = func() error { return errors.Join(before(), release()) }
+		h.undo = append(h.undo, release)
 	}
-	unlock = func() error { return errors.Join(lock.Release(), letGo()) }
-	if err := lock.SetHolder(os.Getppid()); err != nil { // the guardian, because a person sends signals to it
-		return unlock, fmt.Errorf("name the guardian in the lock: %w", err)
+	if err := h.lock.SetHolder(os.Getppid()); err != nil { // the guardian, because a person sends signals to it
+		return fmt.Errorf("name the guardian in the lock: %w", err)
 	}
-	return unlock, nil
+	return nil
+}
+
+// RenewLock takes the lock anew if an agent has replaced its file, and records the new place. Errors:
+// *durable.HeldError if another run was faster, and then the field Taken is set.
+func (h *Hold) RenewLock(record func(event.Event) error) error {
+	files, err := h.lock.Renew()
+	h.Taken = h.Taken || errors.As(err, new(*durable.HeldError))
+	if err == nil {
+		err = h.shareLock(files)
+	}
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	h.Place = h.Folder.Place()
+	return record(event.PlaceChanged{Board: h.board, Place: string(h.Place)})
+}
+
+// LeavePlace records that the open work in s was begun in another place, if that is so. See
+// [flow.LeavePlace].
+func (h *Hold) LeavePlace(s *flow.State, record func(event.Event) error) (left bool, err error) {
+	if durable.Place(s.Place).IsAt(h.Place) || s.Step == nil && s.Supervisor == nil {
+		return false, nil
+	}
+	e := event.PlaceChanged{Board: h.board, Place: string(h.Place), Mark: agent.NewMark(), Left: s.Running}
+	return true, flow.LeavePlace(s, e, record)
 }

@@ -64,6 +64,14 @@ type KeptError struct {
 	Kept string // folder of the output
 }
 
+// WithKept returns err with the folder in which output was kept; "": there is none.
+func WithKept(err error, kept string) error {
+	if kept == "" {
+		return err
+	}
+	return &KeptError{err, kept}
+}
+
 func (e *KeptError) Error() string { return e.Err.Error() }
 func (e *KeptError) Unwrap() error { return e.Err }
 

@@ -90,6 +90,25 @@ func (l *Lock) Files() (all []*os.File) {
 	return all
 }
 
+// Renew takes the locks of files that have replaced the locked ones, and returns these files. See
+// [durable.Lock.Renew].
+func (l *Lock) Renew() (renewed []*os.File, err error) {
+	for i, held := range l.held {
+		now, err := held.Renew()
+		if err != nil {
+			return renewed, err
+		}
+		if now != nil {
+			l.held[i] = now
+			renewed = append(renewed, now.File())
+			if err := held.Release(); err != nil {
+				return renewed, err
+			}
+		}
+	}
+	return renewed, nil
+}
+
 // SetHolder writes another process into the lock files as the holder.
 func (l *Lock) SetHolder(pid int) (err error) {
 	for _, held := range l.held {
