@@ -253,3 +253,29 @@ func TestSuccessorIsNamed(t *testing.T) {
 		t.Errorf("told %+v, want an offer of a new member", m)
 	}
 }
+
+// TestNothingCouldRun: time in which nothing could run is no silence of the agent, also where the check itself came
+// in time, and no time that its work took. It is said once.
+func TestNothingCouldRun(t *testing.T) {
+	idle := policy
+	idle.IdleWarning = 2 * time.Minute
+	for frozen, want := range map[time.Duration]string{2 * time.Minute: "", 0: "ANOMALY_FOUND ANOMALY_FOUND"} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, idle)
+			r.tuned, r.expected = true, time.Minute
+			trace := health.NewTrace(time.Now())
+			r.program.look = func(now time.Time, m *health.Monitor) health.Report { return m.Check(now, trace, nil, false) }
+			time.Sleep(150 * time.Second)
+			r.program.frozen = frozen
+			for range 3 {
+				if err := r.Check(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.want(t, want)
+			if said := len(r.notices) == 1 && strings.Contains(r.notices[0], "nothing could run for 2m"); said != (want == "") {
+				t.Errorf("frozen for %s: said %q", frozen, r.notices)
+			}
+		})
+	}
+}
