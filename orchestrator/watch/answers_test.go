@@ -154,6 +154,25 @@ func TestJudgeCannotBeJournaled(t *testing.T) {
 	}
 }
 
+// TestJudgeIsFrozen: time in which nothing could run is none that a judge took, and none of its time to answer.
+func TestJudgeIsFrozen(t *testing.T) {
+	judged := policy
+	judged.Judge = "Judge"
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, judged)
+		r.Run = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
+			time.Sleep(10 * time.Minute)
+			e := answered(true, true, false, false, true)
+			e.Frozen, e.Paused = 7*time.Minute, 2*time.Minute
+			return e, nil
+		}
+		r.check(t, hangs)
+		if err := r.OnJudgement(<-r.Judged); err != nil || r.journal.answer.Millis != 60_000 {
+			t.Errorf("it took %d ms, %v, want a minute", r.journal.answer.Millis, err)
+		}
+	})
+}
+
 // TestReleaseOfOneTask: the Lead may name the task, in any spelling of its path.
 func TestReleaseOfOneTask(t *testing.T) {
 	r := newRig(t, policy)
