@@ -16,6 +16,7 @@ import (
 	"kanban-run/orchestrator/agent/acp"
 	"kanban-run/orchestrator/agent/stub"
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/proc"
@@ -108,6 +109,7 @@ func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
 		return t.explain(err)
 	}
 	t.guardian = link
+	t.setZone()
 	if err := hide(); err != nil {
 		return t.explain(fmt.Errorf("hide the memory of this process: %w", err))
 	}
@@ -120,6 +122,18 @@ func run(args []string, stdin io.Reader, stdout, stderr *os.File) int {
 		return t.explain(err)
 	}
 	return code
+}
+
+// setZone makes the zone that the variable TZ means the one in which times are shown and read. The
+// process of the run does not repeat the warning of its guardian.
+func (t *terminal) setZone() {
+	zone, err := config.Zone(os.Getenv("TZ"))
+	if zone != nil {
+		time.Local = zone
+	}
+	if err != nil && t.guardian == nil {
+		_ = t.stderr.Printf("warning: %v; times are shown in UTC\n", err)
+	}
 }
 
 // idleReader is the time after which output is given up at the end of a run, if its reader takes

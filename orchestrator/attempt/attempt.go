@@ -14,6 +14,7 @@ import (
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/pause"
 	"kanban-run/orchestrator/proc"
 )
 
@@ -27,13 +28,19 @@ type Spec struct {
 	Emit func(agent.Event)
 	// Show gets the agent's activity. A timer's goroutine calls Show after events, at most once a
 	// second. [Attempt.Check] calls Show, too, in the goroutine of its caller. Show may be nil.
-	Show func(health.Live)
-	// TimeLimit is the rest of the run's time; 0: no limit. The agent's own timeout is in
-	// Invocation.
-	TimeLimit time.Duration
+	Show   func(health.Live)
+	Limits TimeLimits
 	// Resident is the program that gets Invocation.Stdin as its next message; nil: the attempt
 	// starts a program of its own.
 	Resident *Resident
+}
+
+// TimeLimits are the times after which the agent is ended. Each of them may be zero: no limit. The
+// agent's own timeout is in Invocation.
+type TimeLimits struct {
+	Run   time.Duration // rest of the run's time
+	Task  time.Duration // rest of the task's time, which does not pass while nothing can run
+	Until time.Time     // time of the wall clock
 }
 
 // Attempt is a running agent. Two goroutines read its output, see [proc.Process]. A third goroutine
@@ -50,6 +57,7 @@ type Attempt struct {
 	voice    *voice
 	heard    atomic.Bool     // the reader has reported an event
 	paused   time.Duration   // proc.Paused at the start
+	frozen   time.Duration   // proc.Frozen at the start
 	ctx      context.Context // done as soon as the process has to end, even if it is still starting
 	cancel   context.CancelFunc
 	answered chan struct{} // closed when the result has arrived
@@ -81,6 +89,7 @@ func Start(c Spec) *Attempt {
 	a := &Attempt{
 		call:     c,
 		paused:   proc.Paused(),
+		frozen:   proc.Frozen(),
 		tail:     &tail{max: maxStderr},
 		voice:    newVoice(c),
 		answered: make(chan struct{}),
@@ -271,6 +280,9 @@ func (a *Attempt) Took() time.Duration {
 	return max(0, a.watch.trace.Progress.Sub(a.watch.trace.Started))
 }
 
+// Frozen returns the time in which the agent could not work because nothing could run.
+func (a *Attempt) Frozen() time.Duration { return proc.Frozen() - a.frozen }
+
 // TimedOut returns the timeout that has ended the agent, or 0. Call it after Done.
 func (a *Attempt) TimedOut() time.Duration {
 	if a.result == nil || !a.result.Exit.TimedOut {
@@ -328,13 +340,36 @@ func (a *Attempt) adopt(p *proc.Process) {
 func (a *Attempt) run() {
 	defer close(a.done)
 	defer a.cancel()
-	if a.call.TimeLimit > 0 {
-		timer := proc.AfterFunc(a.call.TimeLimit, func() { a.end(func() { a.outOfTime = true }) })
-		defer timer.Stop()
-	}
+	defer a.startLimits()()
 	exit, err := a.runProcess()
 	a.watch.end()
 	a.result, a.err = a.conclude(exit, err)
+}
+
+// startLimits ends the agent at the first limit of time. The function stop has to be called after
+// the end of the agent.
+func (a *Attempt) startLimits() (stop func()) {
+	limits, end := a.call.Limits, func() { a.end(func() { a.outOfTime = true }) }
+	var timers []*proc.Timer
+	if limits.Run > 0 {
+		timers = append(timers, proc.AfterTime(limits.Run, end))
+	}
+	if limits.Task > 0 {
+		timers = append(timers, proc.AfterFunc(limits.Task, end))
+	}
+	until, cancel := pause.WithDeadline(context.Background(), time.Now, limits.Until)
+	ended := context.AfterFunc(until, func() {
+		if context.Cause(until) == context.DeadlineExceeded {
+			end()
+		}
+	})
+	return func() {
+		ended()
+		cancel()
+		for _, t := range timers {
+			t.Stop()
+		}
+	}
 }
 
 // release lets a resident that has answered run on, without the timeout of the attempt. It returns

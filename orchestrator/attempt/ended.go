@@ -25,13 +25,14 @@ type Ended struct {
 	Received  string // beginning of the rejected reply's text, at most 4 KiB; "" without a Failure
 	Stdout    string // last lines of a review command's standard output, at most 8 KiB
 	Stderr    string // last lines of standard error, at most 2 KiB; for a review command at most 8 KiB
-	Stopped   bool   // Stop, Kill or the TimeLimit ended the attempt
+	Stopped   bool   // Stop, Kill or a limit of time ended the attempt
 	ByWatch   bool   // Attempt.End ended the attempt before the agent's final event
-	OutOfTime bool   // the TimeLimit ended the attempt
+	OutOfTime bool   // one of the TimeLimits ended the attempt
 
 	Spawned []string // names and PIDs of the processes that a resident started in its turn and left running
 
-	Paused time.Duration // time for which the agent was paused together with this program
+	Paused time.Duration // time for which a person has paused the agent together with this program
+	Frozen time.Duration // time in which neither the agent nor this program could run
 
 	Session    string
 	Spent      *agent.Spending // spending of the attempt or, with Cumulative, of its session; nil: not reported
@@ -48,14 +49,14 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	out := &Ended{Exit: exit, Stderr: a.tail.String(), Paused: proc.Paused() - a.paused, Spawned: a.spawned}
+	out := &Ended{Exit: exit, Stderr: a.tail.String(), Paused: proc.Paused() - a.paused, Frozen: a.Frozen(), Spawned: a.spawned}
 	if a.out != nil {
 		out.Stdout = a.out.String()
 	}
 	hung, ended := exit.Stopped && a.ended && !a.stopped, exit
 	within := time.Duration(0) // stays 0 if the watch ended the agent: a final event then came afterwards
 	if exit.TimedOut {
-		within = exit.Timeout + out.Paused
+		within = exit.Timeout + out.Paused + out.Frozen
 	}
 	if (hung || exit.TimedOut) && a.watch.endedItself(within) {
 		exit = proc.Exit{Duration: exit.Duration} // our own signal is not a failure of the agent

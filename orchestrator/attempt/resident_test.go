@@ -257,7 +257,7 @@ func TestResidentStoppedBefore(t *testing.T) {
 func TestResidentTimeLimit(t *testing.T) {
 	r := stay(t)
 	c := callOf(t, r, message{"hang", ""})
-	c.TimeLimit = 100 * time.Millisecond
+	c.Limits.Run = 100 * time.Millisecond
 	out, err := attempt.Run(t.Context(), t.Context(), c)
 	if err != nil || !out.OutOfTime || !out.Stopped || r.Runs() {
 		t.Errorf("Run = %+v, %v, want it to be out of time", out, err)

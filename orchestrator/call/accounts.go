@@ -1,7 +1,9 @@
 package call
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -16,12 +18,25 @@ func (c *Caller) measure(a *Attempt, e *attempt.Ended) {
 	took := c.Now().Sub(a.began) - e.Paused
 	c.paused += e.Paused
 	if e.OutOfTime {
-		took = max(took, a.Spec.TimeLimit) // the run's clock may show less than the limit
+		took = max(took, firstLimit(a.Spec.Limits, a.began, e.Frozen)) // the run's clock may show less
 	}
-	a.millis, a.spent, a.streamErr = took.Milliseconds(), c.charge(a, e, took), c.close(a)
+	a.millis, a.frozen = took.Milliseconds(), e.Frozen.Milliseconds()
+	a.spent, a.streamErr = c.charge(a, e, took), c.close(a)
 	if c.unwritten = nil; a.streamErr != nil {
 		c.unwritten = a
 	}
+}
+
+// firstLimit returns the time from the start of an attempt to the first of its limits of time.
+func firstLimit(l attempt.TimeLimits, began time.Time, frozen time.Duration) time.Duration {
+	first := l.Run
+	if ofTask := l.Task + frozen; l.Task > 0 && (first == 0 || ofTask < first) {
+		first = ofTask
+	}
+	if !l.Until.IsZero() {
+		first = min(cmp.Or(first, math.MaxInt64), l.Until.Sub(began))
+	}
+	return first
 }
 
 // charge adds the use of an attempt to the accounts. It returns the use of this attempt alone, or

@@ -95,8 +95,19 @@ func TestMeasure(t *testing.T) {
 	if r.measure(a, &attempt.Ended{Paused: 4 * time.Second}); a.millis != 6000 || r.paused != 4*time.Second {
 		t.Errorf("it took %d ms, and %s were paused", a.millis, r.paused)
 	}
-	a.Spec.TimeLimit = time.Minute
-	if r.measure(a, &attempt.Ended{OutOfTime: true}); a.millis != 60_000 {
-		t.Errorf("at a limit of one minute it took %d ms", a.millis)
+	for _, tt := range []struct {
+		limits attempt.TimeLimits
+		frozen time.Duration
+		want   int64
+	}{
+		{attempt.TimeLimits{Run: time.Minute, Task: time.Hour}, 0, 60_000},
+		{attempt.TimeLimits{Run: time.Hour, Task: time.Minute}, 30 * time.Second, 90_000},
+		{attempt.TimeLimits{Run: time.Hour, Until: now.Add(10 * time.Second)}, 0, 20_000},
+		{attempt.TimeLimits{Task: time.Second}, 5 * time.Second, 10_000},
+	} {
+		a.Spec.Limits = tt.limits
+		if r.measure(a, &attempt.Ended{OutOfTime: true, Frozen: tt.frozen}); a.millis != tt.want || a.frozen != tt.frozen.Milliseconds() {
+			t.Errorf("at the limits %+v it took %d ms, %d of them frozen, want %d", tt.limits, a.millis, a.frozen, tt.want)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	journals "kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/redact"
@@ -262,29 +264,74 @@ func replied(message string) attempt.Ended {
 
 // TestRestartUpgraded: seed 004, "Retry Rule (CRITICAL)", identical parameters: where another version of the program
 // gives the agent other bytes, the series of retries begins anew, and says so. It goes on where the bytes are the
-// same, where only the surroundings are others, and where nothing was rejected yet.
+// same, where only the surroundings are others, and where nothing was rejected yet. Of an older journal, whose digest
+// has the surroundings, too, a series goes on where the command and the input are all that the agent gets.
 func TestRestartUpgraded(t *testing.T) {
+	const other = "in other words"
 	intent := event.AttemptStarted{AttemptRef: event.AttemptRef{Role: "Implementor"}, Given: "new", Digest: "digest"}
 	step := flow.Step{Number: 1, Task: "a.md", Rejected: 2, Input: []byte("{}"), Given: "old", GivenBy: "v1"}
 	for name, tt := range map[string]struct {
 		change func(*flow.Step, *event.AttemptStarted)
-		anew   bool
+		reason string // "": the series goes on
 	}{
-		"other bytes":                     {func(*flow.Step, *event.AttemptStarted) {}, true},
-		"of a program without a version":  {func(s *flow.Step, _ *event.AttemptStarted) { s.GivenBy = "" }, true},
-		"the same bytes":                  {func(s *flow.Step, _ *event.AttemptStarted) { s.Given = "new" }, false},
-		"the same, of an older journal":   {func(s *flow.Step, _ *event.AttemptStarted) { s.Given = "digest" }, false},
-		"the same version":                {func(s *flow.Step, _ *event.AttemptStarted) { s.GivenBy = "v2" }, false},
-		"nothing was rejected":            {func(s *flow.Step, _ *event.AttemptStarted) { s.Rejected = 0 }, false},
-		"a new input is due":              {func(s *flow.Step, _ *event.AttemptStarted) { s.Input = nil }, false},
-		"work goes on in another session": {func(_ *flow.Step, e *event.AttemptStarted) { e.GoesOn = true }, false},
+		"other bytes":                    {func(*flow.Step, *event.AttemptStarted) {}, other},
+		"of a program without a version": {func(s *flow.Step, _ *event.AttemptStarted) { s.GivenBy = "" }, other},
+		"the same bytes":                 {func(s *flow.Step, _ *event.AttemptStarted) { s.Given = "new" }, ""},
+		"the same, of an older journal":  {func(s *flow.Step, _ *event.AttemptStarted) { s.Given = "digest" }, ""},
+		"an older journal, another environment": {func(s *flow.Step, e *event.AttemptStarted) {
+			s.Command, e.Command, e.Adapter = "sh a.sh", "sh a.sh", "exec"
+		}, ""},
+		"an older journal, another command": {func(s *flow.Step, e *event.AttemptStarted) {
+			s.Command, e.Command, e.Adapter = "sh a.sh", "sh b.sh", "exec"
+		}, other},
+		"an older journal, and an agent with a prompt": {func(s *flow.Step, e *event.AttemptStarted) {
+			s.Command, e.Command, e.Adapter = "claude", "claude", "claude"
+		}, "does not know"},
+		"the same version":                {func(s *flow.Step, _ *event.AttemptStarted) { s.GivenBy = "v2" }, ""},
+		"nothing was rejected":            {func(s *flow.Step, _ *event.AttemptStarted) { s.Rejected = 0 }, ""},
+		"a new input is due":              {func(s *flow.Step, _ *event.AttemptStarted) { s.Input = nil }, ""},
+		"work goes on in another session": {func(_ *flow.Step, e *event.AttemptStarted) { e.GoesOn = true }, ""},
 	} {
 		r, s, e := newRig(t), step, intent
 		tt.change(&s, &e)
 		r.journal.state.Step, r.journal.state.Version = &s, "v2"
 		anew, err := r.RestartUpgraded(&Attempt{Intent: e}, r.board)
-		if err != nil || anew != tt.anew || (len(r.journal.events) > 0) != tt.anew {
-			t.Errorf("%s: anew %t, %v, with %v", name, anew, err, r.journal.events)
+		said := ""
+		if len(r.journal.events) > 0 {
+			said = r.journal.events[0].(event.CallRestarted).Reason
 		}
+		if err != nil || anew != (tt.reason != "") || (said != "") != anew || !strings.Contains(said, tt.reason) {
+			t.Errorf("%s: anew %t, %v, says %q", name, anew, err, said)
+		}
+	}
+}
+
+// TestUpgradeBehindAKill: a run of an older version, whose journal has no digest without the environment, was killed
+// when two retries were spent. Its series goes on, whatever the environment is now.
+func TestUpgradeBehindAKill(t *testing.T) {
+	r := newRig(t)
+	r.journal.state = flow.State{}
+	state := &r.journal.state
+	_, err := journals.Read("../ledger/testdata/golden/unnumbered-retries-killed.jsonl", func(record journals.Record) error {
+		e, err := event.Decode(record.Type, record.Data)
+		return errors.Join(err, state.Apply(e))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := flow.CloseAttempt(state, state.Apply); err != nil {
+		t.Fatal(err)
+	}
+	if err := state.Apply(state.Again()); err != nil {
+		t.Fatal(err)
+	}
+	state.Version = "v9"
+	intent := event.AttemptStarted{AttemptRef: event.AttemptRef{Role: "Implementor"}, Adapter: "exec", Command: "sh agent.sh", Given: "g", Digest: "d"}
+	if anew, err := r.RestartUpgraded(&Attempt{Intent: intent}, r.board); anew || err != nil || state.Step.Rejected != 2 {
+		t.Errorf("anew %t, %v, with %d retries spent; want the series with 2", anew, err, state.Step.Rejected)
+	}
+	intent.Command = "sh other.sh"
+	if anew, err := r.RestartUpgraded(&Attempt{Intent: intent}, r.board); !anew || err != nil {
+		t.Errorf("another command: anew %t, %v", anew, err)
 	}
 }

@@ -31,7 +31,7 @@ func (command) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, err
 		end = e.Failure.Reason
 	}
 	held := event.ReviewHeld{AttemptRef: a.Ref(), Completed: e.Failure == nil && e.Exit.Succeeded(),
-		End: event.End{Left: c.boardLeft(), Millis: a.millis}}
+		End: event.End{Left: c.boardLeft(), Millis: a.millis, Frozen: a.frozen}}
 	if held.Completed {
 		if held.Changed = c.Trust.ReviewedBy(a.Player.Role.Name); held.Changed != "" {
 			held.Command = a.Player.Shown

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
@@ -79,16 +80,32 @@ func (c *Caller) RestartWithoutInput(b *board.Board) error {
 
 // RestartUpgraded starts the open call afresh if this version of the program gives the agent other
 // bytes than the version before, in a series of retries. The attempts of a series get the same
-// bytes (seed 004, "Retry Rule (CRITICAL)"), so the new version begins another series.
+// bytes (seed 004, "Retry Rule (CRITICAL)"), so the new version begins another series. It also does
+// so if the journal of the older version does not tell what the agent was given.
 func (c *Caller) RestartUpgraded(a *Attempt, b *board.Board) (restarted bool, err error) {
 	step, version := c.Journal.State().Step, c.Journal.State().Version
-	same := step.Given == a.Intent.Given || step.Given == a.Intent.Digest
-	if step.Rejected == 0 || step.Input == nil || a.Intent.GoesOn || step.GivenBy == version || same {
+	if step.Rejected == 0 || step.Input == nil || a.Intent.GoesOn || step.GivenBy == version || isGiven(step, a.Intent) {
 		return false, nil
 	}
-	return true, c.Journal.Record(event.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA,
-		Reason: fmt.Sprintf("kanban-run %s asks %s in other words than kanban-run %s did", version, a.Intent.Player(),
-			cmp.Or(step.GivenBy, "before"))})
+	reason := "kanban-run %s asks %s in other words than kanban-run %s did"
+	if step.Command != "" && step.Command == a.Intent.Command {
+		reason = "kanban-run %s does not know whether it asks %s in the same words as kanban-run %s did"
+	}
+	reason = fmt.Sprintf(reason, version, a.Intent.Player(), cmp.Or(step.GivenBy, "before"))
+	return true, c.Journal.Record(event.CallRestarted{Step: step.Number, Task: step.Task, BoardSHA: b.SHA, Reason: reason})
+}
+
+// isGiven reports whether an attempt gets the same bytes as the last one of its series. Older
+// versions have journaled one digest of these bytes and of the environment, which a person may
+// change between two runs. Then it is enough that the command is the same, if the agent gets
+// nothing but its input besides.
+func isGiven(s *flow.Step, e event.AttemptStarted) bool {
+	switch s.Given {
+	case e.Given, e.Digest:
+		return true
+	default:
+		return s.Command == e.Command && e.Adapter == agent.Exec().Name()
+	}
 }
 
 func (c *Caller) readInput(inline json.RawMessage, stored string) (contract.Input, error) {

@@ -63,6 +63,7 @@ type Attempt struct {
 
 	// Set when the attempt has ended.
 	millis    int64
+	frozen    int64 // ms in which nothing could run
 	spent     *event.Spending
 	streamErr error // error of writing or closing the streams
 
@@ -161,24 +162,16 @@ func (c *Caller) setSpec(a *Attempt) error {
 	inv.Mark, inv.MaxOutput = agent.ParseMark(state.Step.Mark), c.MaxOutput
 	stdout, stderr := c.Folder.NewStream(call, rundir.Stdout), c.Folder.NewStream(call, rundir.Stderr)
 	a.streams, a.signs = []*rundir.Stream{stdout, stderr}, c.Folder.NewEvents(a.Intent.Step)
-	left := c.timeLeft()
-	a.Spec.Adapter, a.Spec.Invocation, a.Spec.Contract, a.Spec.TimeLimit = a.Player.Adapter, inv, as.Contract, left
+	a.Spec.Adapter, a.Spec.Invocation, a.Spec.Contract, a.Spec.Limits = a.Player.Adapter, inv, as.Contract, c.timeLimits()
 	a.Spec.Sinks = attempt.Sinks{Stdout: stdout, Stderr: stderr, Redactor: c.Redactor}
 	a.Spec.Emit, a.Spec.Show = c.emitterOf(a), c.shower(a)
 	return nil
 }
 
-// timeLeft returns the time until a limit ends an agent's work on the open step, or 0 if no limit
-// is set.
-func (c *Caller) timeLeft() time.Duration {
-	limits := c.Journal.State().Limits
-	left, limited := c.Journal.State().TimeLeft()
-	if !limits.Until.IsZero() {
-		if rest := max(limits.Until.Sub(c.Now()), time.Millisecond); !limited || rest < left {
-			left = rest
-		}
-	}
-	return left
+// timeLimits returns the times at which a limit ends an agent's work on the open step.
+func (c *Caller) timeLimits() attempt.TimeLimits {
+	left, ofTask := c.Journal.State().TimeLeft()
+	return attempt.TimeLimits{Run: left, Task: ofTask, Until: c.Journal.State().Limits.Until}
 }
 
 // invoke returns the command that starts the program. For a program that stays between calls,
@@ -308,7 +301,7 @@ func (c *Caller) causeOf(e *attempt.Ended) error {
 // end returns the time, session and cost of an attempt, and the SHA-256 of the board that the
 // attempt left.
 func (c *Caller) end(a *Attempt, e *attempt.Ended) event.End {
-	end := event.End{Left: c.boardLeft(), Millis: a.millis, Session: e.Session, Spent: a.spent, Worked: e.Worked,
+	end := event.End{Left: c.boardLeft(), Millis: a.millis, Frozen: a.frozen, Session: e.Session, Spent: a.spent, Worked: e.Worked,
 		Warning: e.Warning}
 	if e.Class != event.ClassAccepted {
 		end.Class = e.Class
@@ -350,7 +343,7 @@ func (c *Caller) rejected(a *Attempt, e *attempt.Ended, f contract.Failure) even
 func (c *Caller) accepted(a *Attempt, e *attempt.Ended) event.ReplyAccepted {
 	return event.ReplyAccepted{AttemptRef: a.Ref(), Status: string(e.Reply.Status),
 		Message: event.Clip(c.Redactor.String(e.Reply.Message)),
-		End:     event.End{Millis: a.millis, Session: e.Session, Spent: a.spent, Warning: e.Warning}}
+		End:     event.End{Millis: a.millis, Frozen: a.frozen, Session: e.Session, Spent: a.spent, Warning: e.Warning}}
 }
 
 // keeper is a kind of call that writes a file after its event is journaled.

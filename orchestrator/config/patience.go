@@ -36,6 +36,15 @@ func (r *resolver) finishPatience() error {
 	return nil
 }
 
+// checkClock refuses a time of day if the variable TZ does not tell in which zone it is meant.
+func (r *resolver) checkClock(text string) error {
+	if _, err := time.Parse(time.RFC3339, text); err == nil {
+		return nil
+	}
+	_, err := Zone(r.lookupVariable("TZ"))
+	return err
+}
+
 // parseClock parses a time in RFC 3339, or a time of day. A time of day means the next such time
 // after now, in local time.
 func parseClock(text string, now time.Time) (time.Time, error) {

@@ -65,3 +65,20 @@ func TestUntil(t *testing.T) {
 		}
 	}
 }
+
+// TestUntilInNoZone: a time of day means nothing where TZ has a slip, and a whole time does.
+func TestUntilInNoZone(t *testing.T) {
+	for _, tt := range []struct {
+		tz, until string
+		refused   bool
+	}{
+		{"Europe/Berln", "07:00", true},
+		{"Europe/Berln", "2026-01-31T07:00:00Z", false},
+		{"CET-1CEST,M3.5.0,M10.5.0/3", "07:00", false},
+	} {
+		_, _, err := Load(Input{Environ: []string{"TZ=" + tt.tz, "KANBAN_RUN_UNTIL=" + tt.until}})
+		if refused := err != nil && strings.Contains(err.Error(), "names no time zone"); refused != tt.refused {
+			t.Errorf("TZ=%s, until %s: %v", tt.tz, tt.until, err)
+		}
+	}
+}

@@ -106,6 +106,9 @@ func (r *resolver) set(g given) error {
 		return g.errorAt("no such setting", known())
 	}
 	err := r.settings.set(of, g.value, g.dir)
+	if err == nil && g.name == "until" {
+		err = r.checkClock(g.value)
+	}
 	if bad, ok := errors.AsType[*option.Error](err); ok {
 		return g.errorAt(bad.Text, bad.Fix)
 	}

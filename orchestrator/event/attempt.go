@@ -11,6 +11,8 @@ type End struct {
 	// Left is the SHA-256 of the board after the attempt; "" if unknown.
 	Left   string `json:"board_sha256,omitempty"`
 	Millis int64  `json:"millis"` // ms of work; 0 if unknown
+	// Frozen is the part of Millis, in ms, in which nothing could run; the limits of tasks leave it out.
+	Frozen int64 `json:"frozen_millis,omitempty"`
 	// Session is the session in which the work can go on; "" if the tool named none.
 	Session string    `json:"session,omitempty" text:"free"`
 	Spent   *Spending `json:"spent,omitempty"` // nil if the tool does not report its use

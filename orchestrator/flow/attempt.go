@@ -36,7 +36,10 @@ func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 	}
 	if !e.GoesOn {
 		step.GoesOn = nil
-		step.Given, step.GivenBy = cmp.Or(e.Given, e.Digest), s.Version
+		step.Given, step.GivenBy, step.Command = cmp.Or(e.Given, e.Digest), s.Version, ""
+		if e.Given == "" {
+			step.Command = e.Command
+		}
 	}
 	if step.At = nil; e.Resumes {
 		step.At = &Thread{Adapter: e.Adapter}

@@ -21,12 +21,9 @@ func TestWaitsCountForLimits(t *testing.T) {
 	if near := s.NearLimits(); len(near) != 2 {
 		t.Errorf("at 80 %% of two limits %q is near", near)
 	}
-	if left, _ := s.TimeLeft(); left != 200*time.Millisecond {
-		t.Errorf("%s is left, want 200ms", left)
-	}
-	s.Limits.MaxTaskMillis = 200
-	if left, _ := s.TimeLeft(); left != 200*time.Millisecond {
-		t.Errorf("%s is left of two limits of 200ms", left)
+	s.Limits.MaxTaskMillis = 300
+	if left, ofTask := s.TimeLeft(); left != 200*time.Millisecond || ofTask != 300*time.Millisecond {
+		t.Errorf("%s and %s are left, want 200ms and 300ms", left, ofTask)
 	}
 }
 

@@ -90,7 +90,8 @@ func (s *State) isWalked() bool {
 func (s *Step) begin(c event.Call) {
 	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
 	s.Fruitless, s.TooLong, s.OwnLimit, s.Declined, s.TimedOut = 0, false, "", "", 0
-	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason, s.Given, s.GivenBy = c, nil, "", 0, "", "", ""
+	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason = c, nil, "", 0, ""
+	s.Given, s.GivenBy, s.Command = "", "", ""
 	if c == event.ManagerCall {
 		s.Agent = 0
 	}

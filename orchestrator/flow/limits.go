@@ -126,24 +126,15 @@ func (s *State) NearLimits() (texts []string) {
 	return texts
 }
 
-// TimeLeft returns the time until a limit ends an agent's work on the open step. limited is false
-// if no limit is set or no step is open.
-func (s *State) TimeLeft() (left time.Duration, limited bool) {
+// TimeLeft returns the times until a limit of the run, and one of its task, end an agent's work on the
+// open step. Each is 0 if there is no limit, if it is reached already, or if no step is open.
+func (s *State) TimeLeft() (ofRun, ofTask time.Duration) {
 	if s.Step == nil {
-		return 0, false
+		return 0, 0
 	}
-	used := s.task(s.Step.Task).Used
-	of := [...]struct{ most, used int64 }{
-		{s.Limits.MaxMillis, s.Used.Millis + s.Waited},
-		{s.Limits.MaxTaskMillis, used.Millis},
+	left := func(most, used int64) time.Duration {
+		return time.Duration(max(0, most-used)) * time.Millisecond
 	}
-	for _, of := range of {
-		if of.most == 0 {
-			continue
-		}
-		if d := time.Duration(max(0, of.most-of.used)) * time.Millisecond; !limited || d < left {
-			left, limited = d, true
-		}
-	}
-	return left, limited
+	return left(s.Limits.MaxMillis, s.Used.Millis+s.Waited),
+		left(s.Limits.MaxTaskMillis, s.task(s.Step.Task).Used.Millis)
 }

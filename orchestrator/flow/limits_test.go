@@ -159,26 +159,27 @@ func TestOpenStepGoesOnAfterALimit(t *testing.T) {
 	}
 }
 
+// TestTimeLeft: time in which nothing could run counts for the limit of the run, and not for that of the task.
 func TestTimeLeft(t *testing.T) {
 	tests := []struct {
 		name   string
 		limits event.Limits
-		want   time.Duration
-		is     bool
+		ofRun  time.Duration
+		ofTask time.Duration
 	}{
-		{"no limit", event.Limits{MaxCost: 1}, 0, false},
-		{"of the run", event.Limits{MaxMillis: 10_000}, 4 * time.Second, true},
-		{"of the task", event.Limits{MaxTaskMillis: 9000}, 7 * time.Second, true},
-		{"the shorter of both", event.Limits{MaxMillis: 10_000, MaxTaskMillis: 3000}, time.Second, true},
-		{"none", event.Limits{MaxMillis: 5000}, 0, true},
+		{"no limit", event.Limits{MaxCost: 1}, 0, 0},
+		{"of the run", event.Limits{MaxMillis: 10_000}, 4 * time.Second, 0},
+		{"of the task", event.Limits{MaxTaskMillis: 9000}, 0, 7500 * time.Millisecond},
+		{"both", event.Limits{MaxMillis: 10_000, MaxTaskMillis: 3000}, 4 * time.Second, 1500 * time.Millisecond},
+		{"none", event.Limits{MaxMillis: 5000}, 0, 0},
 	}
 	for _, tt := range tests {
 		s := after(t, events([]event.Event{limited(tt.limits)}, stepOf(1, "t0", 0, 2000), []event.Event{
 			event.StepStarted{Step: 2, Task: "t1", Role: "Implementor"}, attempt(2, event.TaskCall, 1),
 			event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Attempt: 1},
-				End: event.End{Millis: 2000}}})...)
-		if left, is := s.TimeLeft(); left != tt.want || is != tt.is {
-			t.Errorf("%s: %v, %v, want %v, %v", tt.name, left, is, tt.want, tt.is)
+				End: event.End{Millis: 2000, Frozen: 500}}})...)
+		if ofRun, ofTask := s.TimeLeft(); ofRun != tt.ofRun || ofTask != tt.ofTask {
+			t.Errorf("%s: %v, %v, want %v, %v", tt.name, ofRun, ofTask, tt.ofRun, tt.ofTask)
 		}
 	}
 }
@@ -226,8 +227,8 @@ func TestRefusedEventChangesNoTask(t *testing.T) {
 // TestTimeLeftWithoutAStep: there is no agent whose time could end.
 func TestTimeLeftWithoutAStep(t *testing.T) {
 	s := after(t, limited(event.Limits{MaxMillis: 5000}))
-	if left, is := s.TimeLeft(); left != 0 || is {
-		t.Errorf("%v, %v", left, is)
+	if ofRun, ofTask := s.TimeLeft(); ofRun != 0 || ofTask != 0 {
+		t.Errorf("%v, %v", ofRun, ofTask)
 	}
 }
 

@@ -43,6 +43,9 @@ func (s *State) endAttempt(
 		s.Supervisor = &v
 	}
 	s.charge(millis, spent, session)
+	if end, _ := event.EndOf(e); end.Frozen > 0 {
+		s.creditTask(end.Frozen)
+	}
 	return nil
 }
 

@@ -76,6 +76,14 @@ func (s *State) count(millis int64, spent *event.Spending) {
 	s.keepTask(t)
 }
 
+// creditTask takes time in which nothing could run off the time of the open step's task. The limit
+// of the run bounds the wall clock, and keeps it.
+func (s *State) creditTask(millis int64) {
+	t := s.task(s.Step.Task)
+	t.Used.Millis = max(0, t.Used.Millis-millis)
+	s.keepTask(t)
+}
+
 // Tally is an [event.Used] for other programs. Its JSON leaves unknown values out, and does not
 // write 0 for them.
 type Tally struct{ event.Used }

@@ -107,8 +107,9 @@ type Step struct {
 	Started  int `json:"started"`
 	Rejected int `json:"rejected"` // replies to this call that were rejected since the last reset of the retries
 	// Given is the SHA-256 of what the last attempt in a session of its own was given. It is
-	// AttemptStarted.Digest if AttemptStarted.Given is not known.
+	// AttemptStarted.Digest if AttemptStarted.Given is not known; then Command has its command.
 	Given      string `json:"given,omitempty"`
+	Command    string `json:"command,omitempty"`
 	GivenBy    string `json:"given_by,omitempty"` // version of the program that started that attempt
 	LastReason string `json:"last_reason"`
 	Disagreed  bool   `json:"disagreed"`           // the last reply was rejected because it contradicts the board

@@ -18,14 +18,15 @@ func stopSelf() {
 	<-continued
 }
 
-// watchTerminal pauses the run when the user presses Ctrl-Z. It also continues a guardian that was
-// stopped alone, perhaps by an agent, because otherwise the shell would consider the job stopped.
+// watchTerminal pauses the run when the user presses Ctrl-Z, and looks at the clock, for [Frozen].
+// It also continues a guardian that was stopped alone, perhaps by an agent, because otherwise the
+// shell would consider the job stopped.
 func (l *Link) watchTerminal() {
 	asked := make(chan os.Signal, 1)
 	if !signal.Ignored(syscall.SIGTSTP) {
 		signal.Notify(asked, syscall.SIGTSTP)
 	}
-	look := time.NewTicker(guardianLook)
+	look := time.NewTicker(lookTime)
 	defer look.Stop()
 	halted := false
 	for {
@@ -37,15 +38,13 @@ func (l *Link) watchTerminal() {
 			}
 			halted = false
 		case <-look.C:
+			paused.look(time.Now())
 			halted = l.resumeGuardian(halted)
 		case <-l.lost:
 			return
 		}
 	}
 }
-
-// guardianLook is the time between two checks of the guardian.
-const guardianLook = time.Second
 
 // resumeGuardian checks the guardian once, and reports whether it is stopped. The argument "before"
 // is the result of the previous check. resumeGuardian continues the guardian only if both checks
@@ -63,11 +62,11 @@ func (l *Link) resumeGuardian(before bool) (halted bool) {
 // pause stops all commands and then this process. Once this process is continued, pause continues
 // the commands.
 func pause() {
-	paused.begin()
+	paused.begin(time.Now())
 	signalCommands(unix.SIGSTOP)
 	stopSelf()
 	signalCommands(unix.SIGCONT)
-	paused.end()
+	paused.end(time.Now())
 }
 
 // signalCommands signals all processes that this process has started. The second round finds

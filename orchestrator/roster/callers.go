@@ -9,15 +9,17 @@ import (
 	"kanban-run/orchestrator/redact"
 )
 
-// isCallersOwn reports whether an environment variable belongs to the git command or the agent
-// session that started kanban-run. In a git hook, GIT_INDEX_FILE would make an agent stage its
-// files into the caller's commit. An agent that finds CLAUDECODE behaves as a part of the caller's
-// session.
+// isCallersOwn reports whether an environment variable belongs to the git command, the agent
+// session or the terminal multiplexer that started kanban-run. In a git hook, GIT_INDEX_FILE would
+// make an agent stage its files into the caller's commit. An agent that finds CLAUDECODE behaves as
+// a part of the caller's session. What an agent starts in the caller's tmux is a child of that
+// server, and would live on.
 func isCallersOwn(name string) bool {
 	return slices.Contains(gitLocalVariables(), name) || matchAny([]string{
 		"CLAUDECODE", "CLAUDE_CODE_SESSION*", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT",
 		"CLAUDE_CODE_SSE_PORT", "CODEX_SANDBOX*", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE",
 		"OPENCODE_PID", "OPENCODE_RUN_ID",
+		"TMUX", "TMUX_PANE", "TMUX_TMPDIR", "STY", "SCREENDIR", "ZELLIJ*",
 	}, name)
 }
 

@@ -12,10 +12,11 @@ import (
 )
 
 // TestCallersOwn: agents get neither the repository of the git command that started kanban-run nor the session of the
-// agent that did, unless they are named. The keys of a tool do not name them.
+// agent that did, nor the terminal's server, unless they are named. The keys of a tool do not name them.
 func TestCallersOwn(t *testing.T) {
 	base := []string{"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_MAX_RETRIES=2", "CLAUDE_CODE_OAUTH_TOKEN=x", "CLAUDE_CODE_SESSION_ID=s",
-		"CODEX_SANDBOX=seatbelt", "GEMINI_CLI=1", "GIT_AUTHOR_NAME=n", "GIT_DIR=/r/.git", "GIT_INDEX_FILE=/r/.git/index", "GIT_SSH_COMMAND=ssh -4"}
+		"CODEX_SANDBOX=seatbelt", "GEMINI_CLI=1", "GIT_AUTHOR_NAME=n", "GIT_DIR=/r/.git", "GIT_INDEX_FILE=/r/.git/index", "GIT_SSH_COMMAND=ssh -4",
+		"SCREENDIR=/run/screen", "STY=1.pts-0.host", "TMUX=/tmp/tmux-0/default,1,0", "TMUX_PANE=%0", "TMUX_TMPDIR=/run/user/0", "ZELLIJ=0", "ZELLIJ_SESSION_NAME=s"}
 	tests := []struct {
 		name          string
 		rule          EnvRule
@@ -23,8 +24,9 @@ func TestCallersOwn(t *testing.T) {
 	}{
 		{"with the keys of a tool", EnvRule{Keys: []string{"CLAUDE_CODE_*"}},
 			[]string{"CLAUDE_CODE_MAX_RETRIES=2", "CLAUDE_CODE_OAUTH_TOKEN=x", "GIT_AUTHOR_NAME=n", "GIT_SSH_COMMAND=ssh -4"},
-			[]string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CODEX_SANDBOX", "GEMINI_CLI", "GIT_DIR", "GIT_INDEX_FILE"}},
-		{"named", EnvRule{Env: option.Env{Pass: []string{"GIT_*", "CLAUDE*", "CODEX_SANDBOX", "GEMINI_CLI"}}}, base, nil},
+			[]string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CODEX_SANDBOX", "GEMINI_CLI", "GIT_DIR", "GIT_INDEX_FILE",
+				"SCREENDIR", "STY", "TMUX", "TMUX_PANE", "TMUX_TMPDIR", "ZELLIJ", "ZELLIJ_SESSION_NAME"}},
+		{"named", EnvRule{Env: option.Env{Pass: []string{"GIT_*", "CLAUDE*", "CODEX_SANDBOX", "GEMINI_CLI", "SCREENDIR", "STY", "TMUX*", "ZELLIJ*"}}}, base, nil},
 		{"the strict list", EnvRule{Env: option.Env{Only: []string{"GIT_DIR"}}}, []string{"GIT_DIR=/r/.git"}, nil},
 		{"set", EnvRule{Env: option.Env{Only: []string{"X"}, Set: map[string]string{"GIT_DIR": "/own"}}}, []string{"GIT_DIR=/own"}, nil},
 	}

@@ -154,6 +154,25 @@ func TestJudgeCannotBeJournaled(t *testing.T) {
 	}
 }
 
+// TestJudgeIsFrozen: time in which nothing could run is none that a judge took, and none of its time to answer.
+func TestJudgeIsFrozen(t *testing.T) {
+	judged := policy
+	judged.Judge = "Judge"
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, judged)
+		r.Run = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
+			time.Sleep(10 * time.Minute)
+			e := answered(true, true, false, false, true)
+			e.Frozen, e.Paused = 7*time.Minute, 2*time.Minute
+			return e, nil
+		}
+		r.check(t, hangs)
+		if err := r.OnJudgement(<-r.Judged); err != nil || r.journal.answer.Millis != 60_000 {
+			t.Errorf("it took %d ms, %v, want a minute", r.journal.answer.Millis, err)
+		}
+	})
+}
+
 // TestReleaseOfOneTask: the Lead may name the task, in any spelling of its path.
 func TestReleaseOfOneTask(t *testing.T) {
 	r := newRig(t, policy)
@@ -251,5 +270,31 @@ func TestSuccessorIsNamed(t *testing.T) {
 	r.want(t, "REBOOT_TESTED MESSAGE_SENT", "tell The watch of this run found: Other takes over task #t.md", "end 5s 9s")
 	if m := r.journal.last.(event.MessageSent); m.Type != event.AssistOffer || m.Content.Assistance != event.NewMember {
 		t.Errorf("told %+v, want an offer of a new member", m)
+	}
+}
+
+// TestNothingCouldRun: time in which nothing could run is no silence of the agent, also where the check itself came
+// in time, and no time that its work took. It is said once.
+func TestNothingCouldRun(t *testing.T) {
+	idle := policy
+	idle.IdleWarning = 2 * time.Minute
+	for frozen, want := range map[time.Duration]string{2 * time.Minute: "", 0: "ANOMALY_FOUND ANOMALY_FOUND"} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, idle)
+			r.tuned, r.expected = true, time.Minute
+			trace := health.NewTrace(time.Now())
+			r.program.look = func(now time.Time, m *health.Monitor) health.Report { return m.Check(now, trace, nil, false) }
+			time.Sleep(150 * time.Second)
+			r.program.frozen = frozen
+			for range 3 {
+				if err := r.Check(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.want(t, want)
+			if said := len(r.notices) == 1 && strings.Contains(r.notices[0], "nothing could run for 2m"); said != (want == "") {
+				t.Errorf("frozen for %s: said %q", frozen, r.notices)
+			}
+		})
 	}
 }

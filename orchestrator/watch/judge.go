@@ -12,6 +12,7 @@ import (
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/health"
+	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/roster"
 )
 
@@ -30,7 +31,7 @@ type judge struct {
 
 	stopped context.Context // when it is done, the judge is asked to end
 	end     context.CancelCauseFunc
-	limit   *time.Timer // timer that ends a slow judge; nil: only the role's timeout ends it
+	limit   *proc.Timer // timer that ends a slow judge; nil: only the role's timeout ends it
 }
 
 // Judgement is the end of one attempt of a judge.
@@ -68,7 +69,7 @@ func (w *Watch) askJudge(e event.RebootTested) error {
 	}
 	j := &judge{player: player, invocation: inv, anomaly: e.Anomaly, accounts: attempt.Accounts{}, asked: w.Now()}
 	if j.stopped, j.end = context.WithCancelCause(w.Stop); w.policy.Consent > 0 {
-		j.limit = time.AfterFunc(w.policy.Consent,
+		j.limit = proc.AfterFunc(w.policy.Consent,
 			func() { j.end(fmt.Errorf("it has not answered within %s", w.policy.Consent)) })
 	}
 	return w.startJudge(j)
@@ -197,9 +198,13 @@ func (w *Watch) limit() string {
 // answerOf returns the event for the end of an attempt of the judge, and adds the attempt's use to
 // that of the run.
 func (w *Watch) answerOf(j *judge, g Judgement) event.JudgeAnswered {
+	took := w.Now().Sub(j.began)
+	if g.ended != nil {
+		took -= g.ended.Paused + g.ended.Frozen
+	}
 	e := event.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: j.player.Role.Name,
 		Adapter: j.player.Adapter.Name(), Command: j.player.Shown, Try: j.attempt,
-		Millis: w.Now().Sub(j.began).Milliseconds(), Spent: j.accounts.Charge(g.ended, "").Journaled()}
+		Millis: took.Milliseconds(), Spent: j.accounts.Charge(g.ended, "").Journaled()}
 	if j.player.Adapter.Tool().Free {
 		e.Spent = &event.Spending{Free: true}
 	}

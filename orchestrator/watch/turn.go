@@ -79,6 +79,7 @@ type Program interface {
 	EndRefused(why string, graceful, kill time.Duration)
 	Obstacle() string
 	Took() time.Duration
+	Frozen() time.Duration   // time in which the agent could not work because nothing could run
 	TimedOut() time.Duration // after the agent's end: the timeout that has ended it; 0: none
 }
 

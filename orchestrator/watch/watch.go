@@ -39,8 +39,9 @@ type Watch struct {
 	asked time.Time           // when a person was asked for consent; zero: no question is open
 	test  *event.RebootTested // decision for which the person's consent was asked
 
-	signs     string // what the last check has seen, in words; "": nothing
-	unwritten bool   // health.yaml could not be written, which was said
+	frozen    time.Duration // time in which nothing could run, so far
+	signs     string        // what the last check has seen, in words; "": nothing
+	unwritten bool          // health.yaml could not be written, which was said
 
 	judge   *judge   // the judge at work; nil: no judge is at work
 	verdict *verdict // a judge's answers for the next check; nil: the evidence decides
@@ -113,10 +114,23 @@ func (w *Watch) Check() error {
 	if w.tune(); w.C == nil {
 		return nil
 	}
+	w.leaveOutFrozen()
 	report := w.agent.Program.Check(w.Now(), w.monitor)
 	w.signs = report.Signs
 	w.writeHealth(report)
 	return errors.Join(w.Deliver(), w.recordFindings(report), w.recordStage(report.Stage), w.tellLate(), w.act(report))
+}
+
+// leaveOutFrozen begins to watch the agent anew if nothing could run since the last check, and says
+// for how long.
+func (w *Watch) leaveOutFrozen() {
+	before := w.frozen
+	if w.frozen = w.agent.Program.Frozen(); w.frozen == before {
+		return
+	}
+	w.monitor.Restart(w.Now())
+	w.Notice(fmt.Sprintf("nothing could run for %s: the machine, its container or all processes were stopped; "+
+		"this time counts for no timeout and for no limit of a task", event.Took((w.frozen - before).Milliseconds())))
 }
 
 // Signs returns the role of the agent and the signs that the last check has seen, in words. It
@@ -146,7 +160,7 @@ func (w *Watch) worksOnTask() bool { return w.agent.Call == event.TaskCall }
 
 // tellLate journals once that the agent has worked for more than twice the expected time.
 func (w *Watch) tellLate() error {
-	late := health.LateWork(w.Now().Sub(w.began), w.expected)
+	late := health.LateWork(w.Now().Sub(w.began)-w.frozen, w.expected)
 	if late == nil {
 		return nil
 	}

@@ -58,25 +58,34 @@ func (j *journal) Record(e event.Event) error {
 // program is an agent's program that does what it is told, and remembers it.
 type program struct {
 	report   health.Report
+	look     func(time.Time, *health.Monitor) health.Report // nil: report
 	did      []string
 	deaf     bool   // it takes no message
 	obstacle string // what its calls fail with
 	timedOut time.Duration
+	frozen   time.Duration
 	refusal  string // of its provider
 }
 
 func (p *program) do(format string, args ...any) { p.did = append(p.did, fmt.Sprintf(format, args...)) }
 
-func (p *program) Check(time.Time, *health.Monitor) health.Report { return p.report }
-func (p *program) EndCall(tool string) bool                       { p.do("end call %s", tool); return true }
-func (p *program) EndCalls(kill bool)                             { p.do("end calls %t", kill) }
-func (p *program) Continue()                                      { p.do("continue") }
-func (p *program) End(graceful, kill time.Duration)               { p.do("end %s %s", graceful, kill) }
-func (p *program) Refusal() string                                { return p.refusal }
+func (p *program) Check(now time.Time, m *health.Monitor) health.Report {
+	if p.look != nil {
+		return p.look(now, m)
+	}
+	return p.report
+}
+
+func (p *program) EndCall(tool string) bool         { p.do("end call %s", tool); return true }
+func (p *program) EndCalls(kill bool)               { p.do("end calls %t", kill) }
+func (p *program) Continue()                        { p.do("continue") }
+func (p *program) End(graceful, kill time.Duration) { p.do("end %s %s", graceful, kill) }
+func (p *program) Refusal() string                  { return p.refusal }
 func (p *program) EndRefused(why string, graceful, kill time.Duration) {
 	p.do("end refused %s", why)
 }
 func (p *program) Obstacle() string        { return p.obstacle }
+func (p *program) Frozen() time.Duration   { return p.frozen }
 func (p *program) Took() time.Duration     { return time.Minute }
 func (p *program) TimedOut() time.Duration { return p.timedOut }
 
