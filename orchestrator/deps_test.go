@@ -388,7 +388,10 @@ var arrows = map[string]map[string]string{
 		"orchestrator/failure":   "what mends a refusal is a command to copy",
 		"orchestrator/plainfile": "a folder is opened to be synced",
 	},
-	"orchestrator/proc": {"orchestrator/failpoint": "tests kill it between two acts"},
+	"orchestrator/proc": {
+		"orchestrator/failpoint": "tests kill it between two acts",
+		"orchestrator/quit":      "guardian and runner catch SIGQUIT",
+	},
 	"orchestrator/console": {
 		"orchestrator/redact": "what is printed is redacted",
 		"orchestrator/inert":  "and is text, and nothing but text, on a terminal and in the log of a job",
