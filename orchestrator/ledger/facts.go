@@ -7,6 +7,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/marks"
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/workspace"
@@ -25,7 +26,7 @@ func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *f
 		return f, nil
 	}
 	place, unfound := workspace.PlaceOf(boardPath, h.State.Workdir, b)
-	f.List = workspace.ListIn(place, unfound, b)
+	f.List = asBeforeFreeze(workspace.ListIn(place, unfound, b), dir, b.File, h)
 	f.Board = workspace.Bare(b)
 	f.Board.Over = b.PhaseEnds()
 	if !b.Terminal() {
@@ -39,6 +40,27 @@ func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *f
 		f.Unknown = unknown[len(unknown)-1].(event.StateDiverged).Text
 	}
 	return f, err
+}
+
+// asBeforeFreeze returns the list with those marks alone that it had before the turn that froze the
+// board, until a person has decided about the others. A board that only goes another way to git has
+// the marks that it has.
+func asBeforeFreeze(l flow.List, dir rundir.Dir, name string, h *flow.History) flow.List {
+	if f := h.State.Frozen; f == nil || f.Git != nil {
+		return l
+	}
+	if before, err := board.ReadCopy(dir.Before(), name, shaBeforeTurn(h)); err == nil {
+		marked, find := l.Marked, before.Finder()
+		l.Marked = func(i int) bool {
+			was := find(l.Paths[i])
+			return marked(i) && was >= 0 && before.Entry(was).Done()
+		}
+	}
+	if kept := marks.Kept(dir, h.State.Marks); kept != nil {
+		done := l.Done
+		l.Done = func(i int) bool { return done(i) && !kept.IsOpen(l.Paths[i]) }
+	}
+	return l
 }
 
 // unknownEnd looks at a board whose last run died in the turn of an agent. If the board is over, and
