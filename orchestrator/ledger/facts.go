@@ -1,11 +1,14 @@
 package ledger
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/marks"
 	"kanban-run/orchestrator/projection"
@@ -39,7 +42,23 @@ func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *f
 	if len(unknown) > 0 {
 		f.Unknown = unknown[len(unknown)-1].(event.StateDiverged).Text
 	}
+	if gone := goneTask(b, place, &h.State); gone != nil && f.Unknown == "" {
+		f.Fault, f.Fix = gone.Error(), failure.HintOf(gone)
+	}
 	return f, err
+}
+
+// goneTask returns the error for a current task without a file, for which a run would refuse the board,
+// or nil. place is nil if the work directory cannot be opened.
+func goneTask(b *board.Board, place *board.Place, s *flow.State) error {
+	if place == nil || b.Terminal() || s.NeverRan() {
+		return nil
+	}
+	_, err := workspace.View(b, s, place.ReadTask, func(role string) (string, error) { return role, nil })
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // asBeforeFreeze returns the list with those marks alone that it had before the turn that froze the

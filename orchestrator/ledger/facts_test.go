@@ -9,6 +9,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/rundir"
 )
 
@@ -57,5 +58,45 @@ func TestForgedMarks(t *testing.T) {
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q are marked as done, want %q", name, got, tt.want)
 		}
+	}
+}
+
+// TestGoneTask: a board is for a person to mend as long as its current task has no file, unless the task
+// was worked on.
+func TestGoneTask(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kanban.yaml")
+	const source = "current: 2.md\ntasks: [1.md, 2.md]\n"
+	b, err := board.Parse(path, []byte(source))
+	if err != nil || os.WriteFile(path, []byte(source), 0o600) != nil {
+		t.Fatalf("no board: %v", err)
+	}
+	limited := flow.State{Workdir: filepath.Dir(path), Spent: true, Outcome: event.LimitReached, Text: "the limit of 1 step is reached"}
+	stopped := limited
+	stopped.Step = &flow.Step{Number: 2, Task: "2.md", Call: event.TaskCall, BoardSHA: b.SHA}
+	look := func(s flow.State) projection.Board {
+		h := flow.History{State: s}
+		f, err := FactsOf(rundir.Of(path), path, b, nil, &h, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return (&projection.Fold{Runs: 1}).Board(path, &h, f)
+	}
+	for name, s := range map[string]flow.State{"gone": limited, "gone in its step": stopped} {
+		want, code := projection.Mend, 2
+		if s.Step != nil {
+			want, code = projection.RunAgain, 7
+		}
+		if got := look(s); got.Who != want || got.Exit == nil || *got.Exit != code {
+			t.Errorf("%s: %s acts, exit code %v (%+v); want %s, %d", name, got.Who, got.Exit, got.Reason, want, code)
+		}
+	}
+	if got := look(limited); got.Reason.By != event.ByFile || got.Advice() != "write the file, or correct the path" {
+		t.Errorf("gone: %+v, and %q", got.Reason, got.Advice())
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "2.md"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := look(limited); got.Who != projection.RunAgain {
+		t.Errorf("with the file %s acts: %+v", got.Who, got.Reason)
 	}
 }
