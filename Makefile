@@ -51,9 +51,10 @@ install: bin/share ## install the program, its man pages and completions: [PREFI
 	cd bin/share && find . -type f | while read -r file; do \
 	  install -d "$(PLACE)/share/$${file%/*}" && install -m 644 "$$file" "$(PLACE)/share/$$file" || exit 1; done
 
-uninstall: ## remove what make install has installed: [PREFIX=/usr/local] [DESTDIR=]
-	cd "$(PLACE)" && rm -f bin/kanban-run share/man/man1/kanban-run.1 share/man/man1/kanban-run-*.1 \
-	  share/bash-completion/completions/kanban-run share/zsh/site-functions/_kanban-run share/fish/vendor_completions.d/kanban-run.fish
+# Only what is in bin/share: another program may have a page named kanban-run-*, too.
+uninstall: bin/share ## remove what make install has installed: [PREFIX=/usr/local] [DESTDIR=]
+	rm -f "$(PLACE)/bin/kanban-run"
+	cd bin/share && find . -type f | while read -r file; do rm -f "$(PLACE)/share/$$file" || exit 1; done
 
 temporal: build ## build bin/kanban-run-temporal, too: boards on many machines (cmd/kanban-run-temporal)
 	$(GO) build -C cmd/kanban-run-temporal -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/kanban-run-temporal .

@@ -396,6 +396,7 @@ var arrows = map[string]map[string]string{
 	"orchestrator/proc": {
 		"orchestrator/failpoint": "tests kill it between two acts",
 		"orchestrator/durable":   "what a run left is ended where the run was",
+		"orchestrator/quit":      "guardian and runner catch SIGQUIT",
 	},
 	"orchestrator/console": {
 		"orchestrator/redact": "what is printed is redacted",

@@ -121,6 +121,7 @@
 //	briefing   is what a resident supervisor is told
 //	page       renders boards as one HTML file
 //	view       serves that HTML file to a browser on this machine
+//	quit       ends the program by SIGQUIT in silence, until a run catches the signal
 //
 // # What is said, and where it goes
 //

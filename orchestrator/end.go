@@ -117,8 +117,7 @@ func (l *loop) rescue(a *call.Attempt, p *attempt.Attempt, w *watch.Watch, moved
 	_ = w.End() // the run ends for another reason
 	output := l.caller.Rescue(a, p)
 	l.member.Charge()
-	var why *rundir.MovedError
-	if errors.As(moved, &why) && why.Path != filepath.Dir(l.workspace.Path) {
+	if why := (*rundir.MovedError)(nil); errors.As(moved, &why) && why.Path != filepath.Dir(l.workspace.Path) {
 		moved = errors.Join(moved, l.divergence.PutBackEnd())
 	}
 	return l.hold.Anchor.KeepFor(moved, output, l.job.Now())

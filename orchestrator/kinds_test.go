@@ -29,7 +29,7 @@ var kindArms = map[string]struct {
 	"orchestrator/preflight":  {1, 1, "whether a task was worked on before"},
 	"orchestrator/flow":       {32, 32, "what a journal of another run says, and who wrote it"},
 	"orchestrator/gitstore":   {9, 9, "after which a commit is made"},
-	"orchestrator/ledger":     {7, 7, "the log of replies, and whose record an acknowledgement follows"},
+	"orchestrator/ledger":     {6, 6, "the log of replies, and whose record an acknowledgement follows"},
 	"orchestrator/projection": {32, 31, "the steps and attempts of a board, folded for people"},
 	"orchestrator/report":     {3, 3, "a dry run lists the calls that would be made, and not what happened"},
 	"orchestrator/watch":      {5, 5, "which messages were not delivered"},

@@ -106,6 +106,12 @@ func (l *loop) run() (flow.Finish, error) {
 // and the outcome is on disk before the next act.
 func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	l.caller.WarnOfLimits()
+	// Before the waits: a board that is removed meanwhile is brought back from these bytes.
+	if step := l.ledger.State().Step; step == nil || step.Before == nil {
+		if err := l.workspace.KeepBefore(b); err != nil {
+			return err
+		}
+	}
 	if waited, err := l.claims.Take(e); err != nil || waited {
 		return err
 	}

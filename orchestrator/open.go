@@ -158,13 +158,11 @@ func (l *loop) restore(e event.Entry) {
 // together with the first intent.
 func (l *loop) start() error {
 	state := l.ledger.State()
-	killed := state.Running
 	left, err := l.hold.LeavePlace(state, l.appendLost)
 	if err != nil {
 		return err
 	}
-	killed = killed && !left
-	cut := state.Step
+	killed, cut := state.Running && !left, state.Step
 	if cut != nil && (cut.Running == 0 || state.Workdir != l.workspace.Place.Dir()) {
 		cut = nil // no turn was cut short, or it was in another clone
 	}

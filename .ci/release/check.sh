@@ -88,14 +88,18 @@ packages() {
   done
 }
 
-# installed holds make install to that list, too, but for the licence; make uninstall leaves none of it.
+# installed holds make install to that list, too, but for the licence; make uninstall leaves none of it, and what
+# another program has beside it.
 installed() {
+  local other="$work/dest dir/usr/share/man/man1/kanban-run-temporal.1"
   make --no-print-directory install DESTDIR="$work/dest dir" PREFIX=/usr >"$work/log"
   (cd "$work/dest dir" && find . -type f | sed 's/^\.//' | sort) >"$work/make-install"
   grep -v /copyright "$work/wanted" >"$work/wanted-of-make"
   same "$work/make-install" "$work/wanted-of-make"
+  touch "$other"
   make --no-print-directory uninstall DESTDIR="$work/dest dir" PREFIX=/usr >"$work/log"
-  [ -z "$(find "$work/dest dir" -type f)" ] || fail "make uninstall leaves $(find "$work/dest dir" -type f)"
+  find "$work/dest dir" -type f >"$work/left"
+  [ "$(cat "$work/left")" = "$other" ] || fail "make uninstall leaves $(cat "$work/left")"
 }
 
 # sources builds from a source archive, which has no .git, and looks whether the program knows its commit.

@@ -94,7 +94,7 @@ func moment(random *rand.Rand) time.Duration {
 
 // TestRandomSignals asks runs of tiny boards to end, at any moment of their start, their work and their end: each ends
 // with a documented code, and the next run completes the board. KANBAN_TEST_SOAK is the number of signals. What comes in
-// the first milliseconds, before a Go program has begun, the system and Go's runtime answer.
+// the first half of a millisecond, before package quit has begun, Go's runtime answers.
 func TestRandomSignals(t *testing.T) {
 	t.Parallel()
 	signals, random := randomTries(t, 40, 200)

@@ -26,6 +26,7 @@ import (
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/result"
+	boardrun "kanban-run/orchestrator/run"
 )
 
 func runCommand() command {
@@ -69,7 +70,7 @@ claude.`,
 				}
 				code, err := u.run(t, args, o, docs, false)
 				if refused := code == exitInvalid || code == exitOwned; err != nil || refused && !docs.begun {
-					return code, err
+					return code, errors.Join(err, boardrun.EndLeftovers(args))
 				}
 				return code, docs.conclude(t, args, code)
 			}

@@ -6,6 +6,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"kanban-run/orchestrator/quit"
 )
 
 // signalError is the cause of a stop that a signal requested.
@@ -104,6 +106,7 @@ func (t *terminal) signals() (signals <-chan os.Signal, lost <-chan struct{}, st
 			signal.Notify(own, s)
 		}
 	}
+	quit.Catch()
 	return own, nil, func() { signal.Stop(own) }
 }
 

@@ -77,8 +77,9 @@ func openLockFile(dir string, s System) (*lockFile, error) {
 	err := errNoGit
 	var file *os.File
 	if inGit := git.LockFile("claims", filepath.Join(dir, "claims")); inGit != "" {
-		_ = os.Mkdir(filepath.Dir(inGit), 0o700) // OpenPlain reports that the folder is missing
-		file, err = durable.OpenSeparated(inGit, func() (*os.File, error) { return durable.OpenPlain(inGit, flag, 0o600) })
+		if err = durable.MakePlainFolder(filepath.Dir(inGit)); err == nil {
+			file, err = durable.OpenSeparated(inGit, func() (*os.File, error) { return durable.OpenPlain(inGit, flag, 0o600) })
+		}
 	}
 	if err != nil && !durable.IsMachineFault(err) {
 		beside := filepath.Join(dir, ".kanban-run", "claims", "locks")

@@ -53,13 +53,18 @@ type Keeper struct{ Turn }
 func NewKeeper(t Turn) *Keeper { return &Keeper{t} }
 
 // Note journals a change of the board that was made outside of a Manager's turn. The board has the
-// given SHA-256 now; unreadable is the error with which it cannot be read, or nil.
+// given SHA-256 now; unreadable is the error with which it cannot be read, or nil. Such a board does not
+// stand: the step goes on once the earlier bytes are back.
 func (k *Keeper) Note(sha string, unreadable error) error {
 	step := k.Journal.State().Step
 	if step == nil || step.Before != nil || sha == step.BoardSHA || k.Journal.State().Frozen != nil {
 		return nil
 	}
-	return k.Journal.Record(k.divergence(step, sha, unreadable))
+	d := k.divergence(step, sha, unreadable)
+	if unreadable != nil && k.OnDivergence != event.PolicyFreeze {
+		d.After = step.BoardSHA
+	}
+	return k.Journal.Record(d)
 }
 
 // EndTurn looks at the board after an attempt. Only the Manager or a person may end a board (seed

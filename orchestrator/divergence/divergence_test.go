@@ -145,6 +145,24 @@ func TestNote(t *testing.T) {
 	}
 }
 
+// TestNoteUnreadable: a board that cannot be read does not stand, so that the step goes on without a
+// question once its earlier bytes are back.
+func TestNoteUnreadable(t *testing.T) {
+	for _, left := range []string{spoiled, ""} {
+		s := newSite(t, event.PolicyAccept)
+		sha := s.journal.state.Step.BoardSHA
+		s.leave(left)
+		_, unreadable := s.work.Look()
+		s.expect(s.keeper.Note(s.work.SHA(), unreadable), left, event.PolicyAccept)
+		if got := s.journal.state.Step.BoardSHA; got != sha {
+			t.Errorf("%q: the step goes on from the board %q, want %q", left, got, sha)
+		}
+		write(t, s.path, asItWas)
+		s.work.Forget()
+		s.expect(s.keeper.EndLostTurn(false), asItWas, event.PolicyAccept)
+	}
+}
+
 // TestEndLostTurn: a person is asked about an end that came while no run was there to see it, and an
 // agent's is put back.
 func TestEndLostTurn(t *testing.T) {

@@ -285,3 +285,37 @@ func TestOwnerHint(t *testing.T) {
 		}
 	}
 }
+
+// TestMakePlainFolder: a link in the place of a folder is replaced, and what it leads to stays as it is.
+func TestMakePlainFolder(t *testing.T) {
+	dir := t.TempDir()
+	path, elsewhere := filepath.Join(dir, "shared"), filepath.Join(dir, "elsewhere")
+	if err := os.Mkdir(elsewhere, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"", elsewhere, filepath.Join(dir, "nowhere")} {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		if target != "" {
+			if err := os.Symlink(target, path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			err := MakePlainFolder(path)
+			if info, look := os.Lstat(path); err != nil || look != nil || !info.IsDir() {
+				t.Errorf("a link to %q: %v, %v, %v", target, err, info, look)
+			}
+		}
+	}
+	if err := errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := MakePlainFolder(path); !errors.As(err, new(*NotPlainError)) {
+		t.Errorf("a file: %v, want a *NotPlainError", err)
+	}
+	if names, err := os.ReadDir(elsewhere); err != nil || len(names) > 0 {
+		t.Errorf("elsewhere has %v, %v", names, err)
+	}
+}

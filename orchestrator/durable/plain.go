@@ -52,14 +52,35 @@ func openPlain(path string, flag int, perm fs.FileMode, anyNames bool) (*os.File
 	return f, nil
 }
 
+// MakePlainFolder makes a folder for files of this program, if it is missing. It replaces a symbolic
+// link, through which a write would change files elsewhere. Errors: *NotPlainError for another file in
+// its place.
+func MakePlainFolder(path string) error {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // two runs may see the link
+			return err
+		}
+	}
+	err := os.Mkdir(path, 0o700)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(path)
+	if err == nil && !info.IsDir() {
+		err = &NotPlainError{Path: path, What: "no folder"}
+	}
+	return err
+}
+
 // OpenIgnored is OpenPlain for a file in a folder that git is not to show. It makes the folder, the
 // one above it, and the folder's .gitignore if they are missing, also after a kill in between.
 func OpenIgnored(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	folder := filepath.Dir(path)
-	for _, dir := range []string{filepath.Dir(folder), folder} {
-		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
+	if err := os.Mkdir(filepath.Dir(folder), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if err := MakePlainFolder(folder); err != nil {
+		return nil, err
 	}
 	ignored := filepath.Join(folder, ".gitignore")
 	if ignore, err := OpenPlain(ignored, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {

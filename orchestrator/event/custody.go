@@ -65,6 +65,13 @@ func (e StateDiverged) Sentence() Sentence {
 	}
 }
 
+// BoardBefore returns the SHA-256 of the board before it, or the marks of its tasks, was changed. ok is
+// false for an event about something else.
+func BoardBefore(e Event) (sha string, ok bool) {
+	d, ok := e.(StateDiverged)
+	return d.Before, ok && (d.Source == SourceBoard || d.Source == SourceTasks)
+}
+
 // The policies for a board that was changed outside of a Manager's call.
 const (
 	PolicyAccept  = "accept"  // the changed file stays as it is

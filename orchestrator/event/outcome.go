@@ -45,7 +45,7 @@ type ending struct {
 	who    Who
 	code   int
 	weight Weight
-	topic  Topic // "" for a run that a person interrupted
+	topic  Topic // "" for an end of which nobody needs to hear
 	words  string
 }
 
@@ -59,7 +59,7 @@ var endings = map[Outcome]ending{
 	LimitReached: {RunAgain, 7, Warning, AboutLimit, ""},
 	Later:        {RunAgain, 75, Warning, AboutLater, "waits for the provider"},
 	Interrupted:  {RunAgain, 130, Warning, "", ""},
-	Owned:        {RunAgain, 6, Critical, AboutPerson, "another run has it"},
+	Owned:        {RunAgain, 6, Critical, "", "another run has it"},
 	Invalid:      {Mend, 2, Critical, AboutPerson, "not started"},
 	Failed:       {Mend, 1, Critical, AboutPerson, ""},
 	Unsaved:      {Mend, 1, Critical, AboutPerson, ""},
@@ -102,8 +102,8 @@ func (o Outcome) Words() string {
 	return strings.ReplaceAll(string(o), "_", " ")
 }
 
-// topic returns the topic of the message about a run with this outcome, or "" for a run that a
-// person interrupted.
+// topic returns the topic of the message about a run with this outcome, or "" for an end of which
+// nobody needs to hear: a person stopped it, or another run has the board.
 func (o Outcome) topic() Topic { return endings[o].topic }
 
 // By names what ended a run, or what ended work on a task. It is an open list: a reader takes a value

@@ -310,3 +310,13 @@ func TestOpenUse(t *testing.T) {
 		t.Errorf("used %+v", u)
 	}
 }
+
+// TestEndsThatCall: of the ends of a run those call a person for which a person acts.
+func TestEndsThatCall(t *testing.T) {
+	for _, o := range event.Outcomes() {
+		said := event.RunInterrupted{Outcome: o, Reason: "why"}.Sentence()
+		if got, want := said.Topic == event.AboutPerson, o.Who().AsksPerson(); got != want {
+			t.Errorf("%s: the topic is %q, and %s acts", o, said.Topic, o.Who())
+		}
+	}
+}

@@ -24,6 +24,7 @@ type History struct {
 	Points []Snapshot
 	Breach *Breach // the first record that breaks a rule and is not reconciled
 	File   string  // the name of the board's file at the last handoff
+	Before string  // SHA-256 of the board before its last divergence; "": there was none
 	Newer  *Newer  // nil: this program may run the journal
 }
 
@@ -56,6 +57,9 @@ func (h *History) Add(e event.Entry) {
 	}
 	if broken == nil && was == nil {
 		broken = h.apply(e)
+	}
+	if sha, ok := event.BoardBefore(e.Event); ok {
+		h.Before = sha
 	}
 	h.noteNewer(e)
 	switch {

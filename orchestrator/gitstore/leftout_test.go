@@ -390,3 +390,30 @@ func TestKilledAnywhere(t *testing.T) {
 		}
 	}
 }
+
+// TestKilledFetch: a fetch that is killed when a run starts is tried once more.
+func TestKilledFetch(t *testing.T) {
+	program, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("git is not installed")
+	}
+	path := os.Getenv("PATH")
+	for kills, want := range []bool{true, true, false} {
+		t.Setenv("PATH", path)
+		c := newSaved(t).another()
+		c.write(".kanban-run/runs/.gitignore", "*\n")
+		c.write("../bin/git", fmt.Sprintf("#!/bin/sh\ncase $* in *--no-write-fetch-head*) echo >>%[1]s/../calls\n[ $(wc -l <%[1]s/../calls) -gt %[2]d ] || kill -KILL $$ ;; esac\nexec %[3]s \"$@\"\n", c.dir, kills, program))
+		if err := os.Chmod(filepath.Join(c.dir, "../bin/git"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", filepath.Join(filepath.Dir(c.dir), "bin")+":"+path)
+		s, err := gitstore.Open(t.Context(), c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		restored, err := s.Start(t.Context())
+		if done := err == nil && restored != ""; done != want || !want && !strings.Contains(err.Error(), "killed") {
+			t.Errorf("%d kills: restored %q, %v; want done %v", kills, restored, err, want)
+		}
+	}
+}

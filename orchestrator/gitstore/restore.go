@@ -22,8 +22,19 @@ import (
 // Start restores the files of the last checkpoint if that checkpoint is newer than the local
 // journal. The last checkpoint may be in this repository or at the remote. The caller opens the
 // journal only after Start. Start returns the restored checkpoint, or "" if the local journal was
-// up to date. Errors: *AheadError, *UnfitError.
+// up to date. A git that is ended from outside, such as a fetch, is tried once more. Errors:
+// *AheadError, *UnfitError.
 func (s *Store) Start(stop context.Context) (restored string, err error) {
+	restored, err = s.startOnce(stop)
+	if wasSignaled(err) && stop.Err() == nil {
+		if err = s.unlockRef(); err == nil {
+			restored, err = s.startOnce(stop)
+		}
+	}
+	return restored, err
+}
+
+func (s *Store) startOnce(stop context.Context) (restored string, err error) {
 	err = s.inCalls(func() error {
 		return s.apart(func() (err error) {
 			restored, err = s.start(stop)

@@ -124,31 +124,24 @@ func (e *NoRunError) Hint() string { return "kanban-run " + failure.Quote(e.Boar
 // arbitration is one decision of the Lead about one board.
 type arbitration struct {
 	*Ledger
-	path      string
-	before    *board.Board // the board before the decision
-	answer    Answer
-	shaBefore string // SHA-256 of the board before its last divergence
-	broken    error  // why the board cannot be read, or nil; if set, the field "before" has only bytes
-	standing  projection.Board
-	question  *projection.Question
-	unknown   []event.Event // events about an end by an unknown author, not journaled yet
-	decided   bool
+	path     string
+	before   *board.Board // the board before the decision
+	answer   Answer
+	broken   error // why the board cannot be read, or nil; if set, the field "before" has only bytes
+	standing projection.Board
+	question *projection.Question
+	unknown  []event.Event // events about an end by an unknown author, not journaled yet
+	decided  bool
 }
 
 // read replays the journal. If a.answer.Ask is set, it opens the journal only for reading, because
 // opening it for writing would cut off an unfinished record.
 func (a *arbitration) read() (err error) {
 	var work projection.Fold
-	note := func(e event.Entry) {
-		work.Add(e)
-		if e, ok := e.Event.(event.StateDiverged); ok && (e.Source == event.SourceBoard || e.Source == event.SourceTasks) {
-			a.shaBefore = e.Before
-		}
-	}
 	if a.answer.Ask {
-		a.history, _, err = Fold(a.dir, func(e event.Entry) error { note(e); return nil })
+		a.history, _, err = Fold(a.dir, func(e event.Entry) error { work.Add(e); return nil })
 	} else {
-		err = a.Open(note)
+		err = a.Open(work.Add)
 	}
 	switch {
 	case a.answer.Ask && errors.Is(err, fs.ErrNotExist):
@@ -173,7 +166,7 @@ func (a *arbitration) stand(work *projection.Fold) error {
 		place, _ := workspace.PlaceOf(a.path, a.history.State.Workdir, a.before)
 		a.unknown, err = unknownEnd(a.dir, a.before, place, &a.history)
 		if n := len(a.unknown); n > 0 { // n is 0 if a file has changed since the facts were read
-			a.shaBefore = a.unknown[n-1].(event.StateDiverged).Before
+			a.history.Before = a.unknown[n-1].(event.StateDiverged).Before
 		}
 	}
 	if w := a.question; a.broken != nil && (w == nil || w.About != event.AboutFile) {

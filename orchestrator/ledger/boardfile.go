@@ -155,10 +155,7 @@ func (a *arbitration) putBack(before *board.Board) error {
 // beforeTurn returns the board as it was before the turn in which it was changed. Errors:
 // *failure.Invalid.
 func (a *arbitration) beforeTurn() (*board.Board, error) {
-	sha := a.shaBefore
-	if step := a.history.State.Step; step != nil && step.Before != nil { // the turn was the Manager's
-		sha = step.Before.BoardSHA
-	}
+	sha := shaBeforeTurn(&a.history)
 	if sha == "" || sha == a.before.SHA {
 		return a.before, nil // only the marks of tasks were changed
 	}
@@ -170,6 +167,14 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 		}
 	}
 	return before, nil
+}
+
+// shaBeforeTurn returns the SHA-256 of the board before the turn in which it was changed, or "".
+func shaBeforeTurn(h *flow.History) string {
+	if step := h.State.Step; step != nil && step.Before != nil { // the turn was the Manager's
+		return step.Before.BoardSHA
+	}
+	return h.Before
 }
 
 // UnknownEnd returns a divergence if a run died in the turn of an agent, and the end of the board

@@ -1,12 +1,16 @@
 package ledger
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/marks"
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/workspace"
@@ -25,7 +29,7 @@ func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *f
 		return f, nil
 	}
 	place, unfound := workspace.PlaceOf(boardPath, h.State.Workdir, b)
-	f.List = workspace.ListIn(place, unfound, b)
+	f.List = asBeforeFreeze(workspace.ListIn(place, unfound, b), dir, b.File, h)
 	f.Board = workspace.Bare(b)
 	f.Board.Over = b.PhaseEnds()
 	if !b.Terminal() {
@@ -38,7 +42,44 @@ func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *f
 	if len(unknown) > 0 {
 		f.Unknown = unknown[len(unknown)-1].(event.StateDiverged).Text
 	}
+	if gone := goneTask(b, place, &h.State); gone != nil && f.Unknown == "" {
+		f.Fault, f.Fix = gone.Error(), failure.HintOf(gone)
+	}
 	return f, err
+}
+
+// goneTask returns the error for a current task without a file, for which a run would refuse the board,
+// or nil. place is nil if the work directory cannot be opened.
+func goneTask(b *board.Board, place *board.Place, s *flow.State) error {
+	if place == nil || b.Terminal() || s.NeverRan() {
+		return nil
+	}
+	_, err := workspace.View(b, s, place.ReadTask, func(role string) (string, error) { return role, nil })
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// asBeforeFreeze returns the list with those marks alone that it had before the turn that froze the
+// board, until a person has decided about the others. A board that only goes another way to git has
+// the marks that it has.
+func asBeforeFreeze(l flow.List, dir rundir.Dir, name string, h *flow.History) flow.List {
+	if f := h.State.Frozen; f == nil || f.Git != nil {
+		return l
+	}
+	if before, err := board.ReadCopy(dir.Before(), name, shaBeforeTurn(h)); err == nil {
+		marked, find := l.Marked, before.Finder()
+		l.Marked = func(i int) bool {
+			was := find(l.Paths[i])
+			return marked(i) && was >= 0 && before.Entry(was).Done()
+		}
+	}
+	if kept := marks.Kept(dir, h.State.Marks); kept != nil {
+		done := l.Done
+		l.Done = func(i int) bool { return done(i) && !kept.IsOpen(l.Paths[i]) }
+	}
+	return l
 }
 
 // unknownEnd looks at a board whose last run died in the turn of an agent. If the board is over, and

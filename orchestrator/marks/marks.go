@@ -218,6 +218,15 @@ func load(dir rundir.Dir, sha string) (m *Marks, k kept, ok bool) {
 	return nil, kept{}, false
 }
 
+// Kept returns the marks that a run kept, if they have the given SHA-256, or nil.
+func Kept(dir rundir.Dir, sha string) *Marks {
+	m, _, _ := load(dir, sha)
+	return m
+}
+
+// IsOpen reports whether a task was on the list, and its header did not mark it as done.
+func (m *Marks) IsOpen(task string) bool { return !m.of[task].Done && slices.Contains(m.list, task) }
+
 // maxKept bounds the file of the kept marks, in bytes.
 const maxKept = 64 << 20
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/quit"
 )
 
 // Guards reports whether this system has a guardian.
@@ -58,6 +59,7 @@ type guardian struct {
 func Guard(args []string) (Fate, error) {
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, append(endSignals(), syscall.SIGPIPE, syscall.SIGCHLD)...)
+	quit.Catch()
 	if !signal.Ignored(syscall.SIGTSTP) {
 		signal.Notify(signals, syscall.SIGTSTP)
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"kanban-run/orchestrator/quit"
 )
 
 // linkFD is the runner's descriptor of its end of the link.
@@ -45,6 +47,7 @@ func Join() (*Link, error) {
 	// These signals are received but never read. If this process ignored them instead, all its
 	// children would ignore them, too.
 	signal.Notify(make(chan os.Signal, 1), endSignals()...)
+	quit.Catch()
 	l, err := newLink(linkFD)
 	if err == nil {
 		go l.watchTerminal()

@@ -139,7 +139,7 @@ type Settings struct {
 type Facts struct {
 	Never   bool         // no run has started
 	Owned   bool         // a run is at work
-	Fault   string       // reason why the board cannot be read; "" if it can be read
+	Fault   string       // reason why the board, or the file of its current task, cannot be read; "" if both can be read
 	List    flow.List    // list of tasks; empty if the board cannot be read
 	Board   flow.Board   // the board, without the fields Task, Role and Rest; empty if it cannot be read
 	Current string       // current task; "" if the board is over
@@ -147,7 +147,7 @@ type Facts struct {
 	Live    *health.Live // activity of the agent at work; nil: not known
 	Next    string       // first action of a run that would start now; "": not known
 	Refused string       // why a run that would start now would refuse; "": it would not, or this is not known
-	Fix     string       // what mends Refused
+	Fix     string       // what mends Refused or Fault
 	Journal string       // path of the journal
 	Log     string       // path of the supervisor's log
 	Damage  string       // where the journal breaks off; "": it is whole

@@ -74,6 +74,7 @@ func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 		is(h.StandstillOutcome(), h.Standstill(), "")
 	case facts.Fault != "" && b.question == nil:
 		is(event.Invalid, facts.Fault, event.ByFile)
+		b.fix = facts.Fix
 	case judged && b.About() == event.AboutCheckpoint:
 		is(event.NeedsPerson, b.question.Why, event.ByCheckpoint) // it ended the board, which says only that it is blocked
 	case judged && facts.isOver(s):

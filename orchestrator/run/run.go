@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"kanban-run/orchestrator/agent"
@@ -130,6 +131,34 @@ func (h *Hold) EndAllLeftovers(refused error) error {
 	errs := []error{refused, err}
 	for _, mark := range marks {
 		errs = append(errs, agent.EndLeftovers(mark, born, h.Place))
+	}
+	return errors.Join(errs...)
+}
+
+// EndLeftovers ends what earlier runs of boards left running, for a start that is refused before it takes
+// the boards. It leaves alone a board that another run has, or that was never run.
+func EndLeftovers(boards []string) error {
+	var errs []error
+	for _, name := range boards {
+		path, err := filepath.Abs(name)
+		h := &Hold{Folder: rundir.Of(durable.RealPath(path))}
+		if _, missing := os.Lstat(h.Folder.Journal()); missing != nil || err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		lock, err := h.Folder.Acquire()
+		if errors.As(err, new(*durable.HeldError)) {
+			continue
+		}
+		if err == nil {
+			h.Place = h.Folder.Place()
+			var held bool // an agent can remove the lock of a run, which then has the journal's alone
+			if held, err = durable.IsHeld(h.Folder.Journal()); err == nil && !held {
+				err = h.EndAllLeftovers(nil)
+			}
+			err = errors.Join(err, lock.Release())
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

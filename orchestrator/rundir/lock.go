@@ -2,7 +2,6 @@ package rundir
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,11 +71,8 @@ func (d Dir) separate() error {
 }
 
 func acquireInGit(path string) (*durable.Lock, error) {
-	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := durable.MakePlainFolder(filepath.Dir(path)); err != nil {
 		return nil, err
-	}
-	if info, err := os.Lstat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return nil, errors.Join(err, fmt.Errorf("%s is no folder", filepath.Dir(path)))
 	}
 	return durable.Acquire(path)
 }

@@ -56,13 +56,26 @@ func indexFile(dir string) string {
 	return filepath.Join(dir, ".kanban-run", "changed.json")
 }
 
+// makeFolder makes the folder of the index. The folder .kanban-run may be a person's link to another
+// place, and the one in the folder .git may not.
+func makeFolder(dir string) error {
+	folder := filepath.Dir(indexFile(dir))
+	if _, inGit := git.Folder(dir); inGit != "" {
+		return durable.MakePlainFolder(folder)
+	}
+	err := os.Mkdir(folder, 0o700)
+	if info, look := os.Stat(folder); look == nil && !info.IsDir() {
+		return &durable.NotPlainError{Path: folder, What: "no folder"}
+	} else if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
 // update changes the index of a work tree under its lock. It writes the index if edit returns true.
 func update(dir string, edit func(*index) bool) (err error) {
 	path := indexFile(dir)
-	err = os.Mkdir(filepath.Dir(path), 0o700)
-	if info, look := os.Stat(filepath.Dir(path)); look == nil && !info.IsDir() {
-		return &durable.NotPlainError{Path: filepath.Dir(path), What: "no folder"}
-	} else if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := makeFolder(dir); err != nil {
 		return fmt.Errorf("make the folder of %s: %w", path, err)
 	}
 	lock, err := lockIndex(path + ".lock")

@@ -95,7 +95,13 @@ func (w *Workspace) Read(step *flow.Step) (*board.Board, error) {
 // which it became unreadable.
 func (w *Workspace) explain(step *flow.Step, err error) error {
 	invalid := &failure.Invalid{Err: err}
-	if step == nil || step.BoardSHA == "" || w.dryRun || durable.IsMachineFault(err) {
+	if w.dryRun || durable.IsMachineFault(err) {
+		return invalid
+	}
+	if step == nil || step.BoardSHA == "" {
+		if w.kept != nil {
+			invalid.Fix = fmt.Sprintf("its bytes from before the last turn: cp %s %s", failure.Quote(w.Dir().Before()), failure.Quote(w.Name))
+		}
 		return invalid
 	}
 	if _, lost := w.Before(step.BoardSHA); lost == nil {
