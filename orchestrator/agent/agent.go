@@ -169,8 +169,14 @@ func ParseMark(s string) proc.Mark {
 	return proc.Mark(mark)
 }
 
-// EndLeftovers ends the processes with the mark, after the run that started them has ended.
-func EndLeftovers(mark string) error { return proc.EndMarked(ParseMark(mark)) }
+// EndLeftovers ends the processes with one of the marks, after the runs that started them have ended.
+func EndLeftovers(marks ...string) error {
+	all := make([]proc.Mark, len(marks))
+	for i, mark := range marks {
+		all[i] = ParseMark(mark)
+	}
+	return proc.EndMarked(all...)
+}
 
 // Adapter starts one kind of agent program and reads its output.
 type Adapter interface {

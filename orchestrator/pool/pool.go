@@ -33,9 +33,10 @@ type Pool struct {
 // maxCost is the limit of the total cost, in millionths of a US dollar; 0: none. holdLock makes the
 // guardian hold a lock file together with this process; nil: there is no guardian.
 func New(jobs int, maxCost int64, holdLock func(*os.File) (release func() error, err error)) *Pool {
+	end := func(mark string) error { return agent.EndLeftovers(mark) }
 	return &Pool{
 		Seats: newSeats(max(jobs, 1)), Mail: &inbox.Watcher{}, Crowd: &health.Crowd{},
-		Claims: claim.NewRegistry(claim.System{Hold: holdLock, IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin, End: agent.EndLeftovers}),
+		Claims: claim.NewRegistry(claim.System{Hold: holdLock, IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin, End: end}),
 		bill:   &bill{most: maxCost}, refused: newProviders(),
 	}
 }

@@ -136,6 +136,23 @@ func TestEndMarked(t *testing.T) {
 	}
 }
 
+// TestEndSeveral: one call ends what several dead runs left behind.
+func TestEndSeveral(t *testing.T) {
+	one, two := NewMark(), NewMark()
+	pids := []int{orphan(t, "limits", one), orphan(t, "bare", two)}
+	if err := EndMarked(one, 0, two); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range pids {
+		if s, ok := readStat(pid); ok && !s.dead {
+			t.Errorf("process %d lives on", pid)
+		}
+	}
+	if err := subreaper.killAllOrphans(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestChainIsSeen: a search that looks once at each process passes most of a chain of forks, whose processes live
 // for milliseconds each (9 looks of 10 passed it).
 func TestChainIsSeen(t *testing.T) {

@@ -56,7 +56,7 @@ func (c *child) killTree() {}
 func (c *child) sweep() error { return nil }
 
 // EndMarked does nothing, because this system has no place for a mark.
-func EndMarked(Mark) error { return nil }
+func EndMarked(...Mark) error { return nil }
 
 // Lives returns false, because this system has no place for a mark.
 func Lives(Mark) bool { return false }

@@ -119,11 +119,7 @@ func (h *Hold) EndAllLeftovers(refused error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return refused
 	}
-	errs := []error{refused, err}
-	for _, mark := range marks {
-		errs = append(errs, agent.EndLeftovers(mark))
-	}
-	return errors.Join(errs...)
+	return errors.Join(refused, err, agent.EndLeftovers(marks...))
 }
 
 // lockBoard takes the lock of the board. The guardian, the parent process, holds the lock too,
