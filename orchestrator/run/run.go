@@ -23,14 +23,15 @@ type Hold struct {
 	Folder rundir.Dir
 	Anchor *rundir.Anchor // holds the folder; nil before Take has it
 
-	undo []func() error
+	keepOutput bool // keep all output of agents
+	undo       []func() error
 }
 
 // Take takes the folder of a board's runs and the lock of the board. A dry run takes those of a
 // copy of the board. The caller has to close the hold even after an error. Errors:
 // *durable.HeldError if another run has the board.
 func Take(p *preflight.Prepared) (*Hold, error) {
-	h := &Hold{}
+	h := &Hold{keepOutput: p.KeepOutput}
 	if p.DryRun {
 		remove, err := p.Workspace.CopyAside()
 		h.undo = append(h.undo, remove)
@@ -84,7 +85,7 @@ func (h *Hold) Close() error {
 
 // EndLeftovers ends the processes that an earlier run left running, because otherwise two agents
 // could do the same task. It finds the processes by the marks in s, the state of that run. It keeps
-// the output of the attempt that was cut short.
+// the output of the attempt that was cut short, and that of the attempts before it.
 func (h *Hold) EndLeftovers(s *flow.State) error {
 	if v := s.Supervisor; v != nil && v.Mark != "" {
 		if err := agent.EndLeftovers(v.Mark); err != nil {
@@ -104,7 +105,7 @@ func (h *Hold) EndLeftovers(s *flow.State) error {
 			return err
 		}
 	}
-	return h.Folder.KeepStreams(step.Number, string(step.Call), step.Running)
+	return h.Folder.KeepStreams(rundir.Kept{Step: step.Number, Call: string(step.Call), Attempt: step.Running, All: h.keepOutput})
 }
 
 // EndAllLeftovers ends what earlier runs left running, for a run that holds the lock and is refused.
