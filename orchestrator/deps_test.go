@@ -291,6 +291,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact":   "what it prints is redacted where it enters",
 	},
 	"orchestrator/git": {
+		"orchestrator/durable":   "a disk may be full",
 		"orchestrator/plainfile": "an agent may have put anything below .git",
 		"orchestrator/proc":      "git is a process, and ends with what it has started",
 	},
