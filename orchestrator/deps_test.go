@@ -222,6 +222,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/flow":      "the state has the changes that no person has accepted",
 		"orchestrator/git":       "the index is in the folder .git",
 		"orchestrator/plainfile": "an agent may have put anything into the project",
+		"orchestrator/redact":    "the name of a file may be redacted",
 		"orchestrator/roster":    "a player has a command, and gets something",
 		"orchestrator/rundir":    "it keeps what it knows for a run after a kill",
 		"roles":                  "a role file has a name and fields",
