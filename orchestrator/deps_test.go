@@ -223,6 +223,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/flow":      "the state has the changes that no person has accepted",
 		"orchestrator/git":       "the index is in the folder .git",
 		"orchestrator/plainfile": "an agent may have put anything into the project",
+		"orchestrator/redact":    "the name of a file may be redacted",
 		"orchestrator/roster":    "a player has a command, and gets something",
 		"orchestrator/rundir":    "it keeps what it knows for a run after a kill",
 		"roles":                  "a role file has a name and fields",
@@ -294,7 +295,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/redact":   "what it prints is redacted where it enters",
 	},
 	"orchestrator/git": {
-		"orchestrator/durable":   "the mark of its processes follows from the place of the run",
+		"orchestrator/durable":   "the mark of its processes follows from the place of the run, and a disk may be full",
 		"orchestrator/plainfile": "an agent may have put anything below .git",
 		"orchestrator/proc":      "git is a process, and ends with what it has started",
 	},

@@ -32,7 +32,7 @@ var kindArms = map[string]struct {
 	"orchestrator/ledger":     {6, 6, "the log of replies, and whose record an acknowledgement follows"},
 	"orchestrator/projection": {32, 31, "the steps and attempts of a board, folded for people"},
 	"orchestrator/report":     {3, 3, "a dry run lists the calls that would be made, and not what happened"},
-	"orchestrator/watch":      {5, 5, "which messages were not delivered"},
+	"orchestrator/watch":      {3, 3, "which messages were not delivered"},
 	"cmd/kanban-run":          {6, 6, "tell waits until a run has answered its message"},
 }
 

@@ -159,7 +159,7 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 		return err
 	}
 	if err := l.ledger.Record(a.Intent); err != nil {
-		return err
+		return errors.Join(err, l.caller.NotStarted(a))
 	}
 	failpoint.At("intent-durable")
 	a.Spec.Emit, a.Spec.Invocation.Held = permit.WatchService(a.Spec.Emit), l.claims.File()

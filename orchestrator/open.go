@@ -37,7 +37,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, all *pool.Pool, cro
 	l = &loop{job: p, hold: hold, folder: hold.Folder, workspace: p.Workspace, stop: stop, kill: kill, pool: all}
 	l.ledger = ledger.New(p.Board, l.folder, p.Observer, p.Redactor, p.Now)
 	if err := l.assemble(crowded); err != nil {
-		return nil, hold.Close, hold.EndAllLeftovers(err)
+		return nil, hold.Close, hold.EndUnopened(err)
 	}
 	l.ledger.Durable = l.carrier.Save
 	l.ledger.Listen(l.supervisor.Note)
@@ -73,7 +73,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 	l.marks = marks.NewKeeper(marks.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
 		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun, Redact: p.Redactor.String, Elsewhere: ledger.Elsewhere})
 	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Dir: dir, Journal: l.ledger, Folder: l.folder, Roster: p.Roster,
-		Used: p.Used(), RoleOf: l.workspace.RoleOf, Supervisor: p.SupervisorRole(), Siblings: func() []flow.Changed { return ledger.ChangedBeside(l.folder) }, Skip: l.workspace.IsBoardOrTask, Notice: notice, DryRun: p.DryRun})
+		Used: p.Used(), RoleOf: l.workspace.RoleOf, Supervisor: p.SupervisorRole(), Siblings: func() []flow.Changed { return ledger.ChangedBeside(l.folder) }, Skip: l.workspace.IsBoardOrTask, Notice: notice, Redact: p.Redactor.String, DryRun: p.DryRun})
 	l.divergence = divergence.NewKeeper(divergence.Turn{Board: p.Board, Journal: l.ledger, Workspace: l.workspace,
 		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence})
 	l.decisions = decisions.NewLog(decisions.Turn{

@@ -41,6 +41,7 @@ var sinks = map[string]string{
 	"redact.Writer.forward":   "what is left of it, to a stream",
 	"rundir.Stream.Write":     "files of a run: an agent's output",
 	"rundir.Events.Append":    "files of a run: what an agent did",
+	"rundir.copyEnds":         "files of a run: both ends of an agent's output",
 
 	"journal.Journal.writePending":   "files of a run: the journal",
 	"journal.Journal.commitPending":  "its head",

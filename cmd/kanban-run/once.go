@@ -105,7 +105,7 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	}
 	tell := func() error { return nil }
 	if p, err := agents.Player(role, u.dir); err == nil {
-		tell = trust.Single(u.dir, agents, p)
+		tell = trust.Single(u.dir, agents, p, call.Redactor.String)
 	}
 	reply, err := call.Do(stop, kill)
 	if err = errors.Join(err, tell()); err != nil {

@@ -170,10 +170,14 @@ func ParseMark(s string) proc.Mark {
 	return proc.Mark(mark)
 }
 
-// EndLeftovers ends the processes with the mark, after the run that started them has ended. See
-// [proc.EndMarked] for the places.
-func EndLeftovers(mark string, born, here durable.Place) error {
-	return proc.EndMarked(ParseMark(mark), born, here)
+// EndLeftovers ends the processes with one of the marks, after the runs that started them have ended.
+// See [proc.EndMarked] for the places.
+func EndLeftovers(born, here durable.Place, marks ...string) error {
+	all := make([]proc.Mark, len(marks))
+	for i, mark := range marks {
+		all[i] = ParseMark(mark)
+	}
+	return proc.EndMarked(born, here, all...)
 }
 
 // Adapter starts one kind of agent program and reads its output.

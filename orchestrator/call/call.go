@@ -42,7 +42,7 @@ type Turn struct {
 	Stop       context.Context // when it is done, agents are asked to end
 
 	DryRun     bool
-	KeepOutput bool  // keep the output of attempts with accepted replies, too
+	KeepOutput bool  // keep all output, that of attempts with accepted replies, too
 	Carried    bool  // git commits carry the state of the board to other clones
 	TotalCost  bool  // the setting max_cost_total is set
 	SharedDir  bool  // another board of this process uses the same folder
@@ -82,20 +82,22 @@ type Caller struct {
 
 	input     contract.Input // input of the call that inputOf identifies
 	inputOf   event.AttemptRef
-	accounts  attempt.Accounts // accounts of the open step's sessions
-	watched   attempt.Accounts // accounts of the supervisor's sessions
-	emptied   []event.Call     // calls whose streams are to be emptied when their replies are on disk
-	said      string           // reply of the last task agent in the open step
-	printed   string           // last line on stderr, see Caller.Printed
-	unwritten *Attempt         // the last attempt, if its output could not be written to files; or nil
-	opened    time.Time        // when the open step began; zero if it began in an earlier run
-	paused    time.Duration    // time for which Ctrl-Z has paused the open step
-	steps     int              // steps finished in this run
-	warned    bool             // warnOfCost has given its warning
-	near      []string         // warnings that WarnOfLimits has given
-	tree      workspace.Tree   // project's files before the supervisor's last step
-	treeOf    int              // number of that step; 0: none
-	ran       map[string]bool  // adapters whose programs have been started in this run
+	accounts  attempt.Accounts   // accounts of the open step's sessions
+	watched   attempt.Accounts   // accounts of the supervisor's sessions
+	emptied   []event.Call       // calls whose streams are to be emptied when their replies are on disk
+	keptStep  int                // the step of which keptFirst is
+	keptFirst map[event.Call]int // the first attempt of each call whose output this run has kept
+	said      string             // reply of the last task agent in the open step
+	printed   string             // last line on stderr, see Caller.Printed
+	unwritten *Attempt           // the last attempt, if its output could not be written to files; or nil
+	opened    time.Time          // when the open step began; zero if it began in an earlier run
+	paused    time.Duration      // time for which Ctrl-Z has paused the open step
+	steps     int                // steps finished in this run
+	warned    bool               // warnOfCost has given its warning
+	near      []string           // warnings that WarnOfLimits has given
+	tree      workspace.Tree     // project's files before the supervisor's last step
+	treeOf    int                // number of that step; 0: none
+	ran       map[string]bool    // adapters whose programs have been started in this run
 }
 
 // NewCaller returns the caller of a run.

@@ -183,6 +183,16 @@ func (c *Caller) invoke(a *Attempt, as agent.Assignment) (agent.Invocation, erro
 	return a.Player.Adapter.Invoke(as)
 }
 
+// NotStarted journals that an attempt was not started although its intent is journaled, because the
+// checkpoint in git has failed. Otherwise the next run would take what a person mends until then for
+// the agent's work.
+func (c *Caller) NotStarted(a *Attempt) error {
+	if step := c.Journal.State().Step; !c.Carried || step == nil || step.Running == 0 {
+		return nil
+	}
+	return c.Journal.Append(event.AttemptStopped{AttemptRef: a.Ref(), Reason: "it was not started, because the checkpoint before it failed"})
+}
+
 // Start starts the program of an attempt. The intent of the attempt has to be on disk already.
 func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 	c.sweep(a)

@@ -127,11 +127,18 @@ func (c *Caller) close(a *Attempt) error {
 	return errors.Join(errs...)
 }
 
-// keepStreams keeps the output of an attempt. Errors: those of keeping the output, and earlier
-// errors of the streams.
+// keepStreams keeps the output of an attempt, and removes what earlier runs have kept of the call,
+// unless KeepOutput is set. Errors: those of keeping the output, and earlier errors of the streams.
 func (c *Caller) keepStreams(a *Attempt) error {
 	r := a.Ref()
-	return errors.Join(a.streamErr, c.Folder.KeepStreams(r.Step, string(r.Call), r.Attempt))
+	if c.keptStep != r.Step {
+		c.keptStep, c.keptFirst = r.Step, map[event.Call]int{}
+	}
+	if _, known := c.keptFirst[r.Call]; !known {
+		c.keptFirst[r.Call] = r.Attempt
+	}
+	kept := rundir.Kept{Step: r.Step, Call: string(r.Call), Attempt: r.Attempt, First: c.keptFirst[r.Call], All: c.KeepOutput}
+	return errors.Join(a.streamErr, c.Folder.KeepStreams(kept))
 }
 
 // sweep empties the streams of attempts whose replies are on disk by now. Before the first attempt

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,6 +63,36 @@ func TestStreams(t *testing.T) {
 				t.Errorf("the stream has %q, %v", text, err)
 			}
 		})
+	}
+}
+
+// TestEarlierOutput: when a run keeps the output of a call, what an earlier run has kept of the same
+// call is removed, and what this run has kept stays.
+func TestEarlierOutput(t *testing.T) {
+	r := newRig(t)
+	if err := os.MkdirAll(filepath.Join(r.Folder.Steps(), "0001"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"task-1.stdout", "task-2.stderr", "review-1.stdout"} {
+		if err := os.WriteFile(filepath.Join(r.Folder.Steps(), "0001", name), []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := r.start(t)
+	for a.Intent.Attempt = 3; a.Intent.Attempt < 5; a.Intent.Attempt++ {
+		if _, err := a.Spec.Sinks.Stdout.Write([]byte("new")); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(r.close(a), r.keepStreams(a)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(r.Folder.Output(1), "*"))
+	for i := range left {
+		left[i] = filepath.Base(left[i])
+	}
+	if got := strings.Join(left, " "); err != nil || got != "review-1.stdout task-3.stdout task-4.stdout" {
+		t.Errorf("kept %s, %v", got, err)
 	}
 }
 

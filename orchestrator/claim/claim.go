@@ -98,7 +98,7 @@ type System struct {
 	IsWithin func(mark string) bool
 	// End ends the agents with a mark. A board's next run ends the agents of a killed one, but one that
 	// forks all the time may have passed it. See [proc.EndMarked] for the places.
-	End func(mark string, born, here durable.Place) error
+	End func(born, here durable.Place, marks ...string) error
 }
 
 func (s System) isAtWork(mark string) bool { return s.IsAtWork != nil && s.IsAtWork(mark) }
@@ -302,7 +302,7 @@ func (g *Grant) lockTask(stop context.Context, c Claim) error {
 		// Also one that was not seen a moment ago: in a chain of forks each process lives for milliseconds. The
 		// next try tells whether it lives.
 		if kill := g.registry.system.End; kill != nil && taken.Board == c.Board {
-			_ = kill(taken.mark, taken.born, taken.here)
+			_ = kill(taken.born, taken.here, taken.mark)
 		}
 		select {
 		case <-stop.Done():

@@ -408,8 +408,8 @@ func testAgentThatWasPassed(t *testing.T, seen bool) {
 	lives := true // and has the file of the claim
 	r := claim.NewRegistry(claim.System{
 		IsAtWork: func(mark string) bool { return mark == "5a" && lives && seen },
-		End: func(mark string, _, _ durable.Place) error {
-			lives = lives && mark != "5a"
+		End: func(_, _ durable.Place, marks ...string) error {
+			lives = lives && !slices.Contains(marks, "5a")
 			return killed.File().Close()
 		},
 	})
@@ -448,7 +448,7 @@ func TestCopiedClaims(t *testing.T) {
 	}
 	copied := claim.NewRegistry(claim.System{
 		IsAtWork: func(mark string) bool { return mark == "5a" },
-		End: func(string, durable.Place, durable.Place) error {
+		End: func(durable.Place, durable.Place, ...string) error {
 			t.Error("an agent of the original is ended")
 			return nil
 		},

@@ -63,7 +63,7 @@ type Settings struct {
 	Jobs         int           `name:"jobs" flag:"N" short:"j" least:"1" default:"1" help:"run up to N boards side by side"`
 	KeepGoing    *bool         `name:"keep_going" flag:"" short:"k" shown:"none" help:"when a task fails, set it aside and go on with the next (the default where tasks declare needs)" opposite:"no-keep-going: stop at the first task that fails, also where tasks declare needs"` // nil means true for boards on which a task declares needs
 	Strict       bool          `name:"strict" flag:"" default:"true" help:"exit with 3 when a board ends with tasks undone" opposite:"lenient: exit with 0 when a board ends with tasks undone"`
-	KeepOutput   bool          `name:"keep_output" flag:"" default:"false" help:"keep the full output of every attempt, not only of failed ones"`
+	KeepOutput   bool          `name:"keep_output" flag:"" default:"false" help:"keep the full output of every attempt, not only both ends of what failed ones of the last start printed"`
 	MaxOutput    int64         `name:"max_output" unit:"bytes" default:"1GiB" help:"stop an agent's attempt that prints more; 0: no limit"`
 	OnDivergence string        `name:"on_divergence" one:"accept freeze" default:"accept" help:"accept or freeze a board that something other than the Manager changed"`
 	AckTimeout   time.Duration `name:"ack_timeout" default:"1m" help:"a supervisor has so long to answer the request to shut down, and is asked again three times on a board that is over"`

@@ -7,10 +7,10 @@ const SetAsideType = "task_set_aside"
 // with the setting keep_going, which is like the option -k of make.
 type TaskSetAside struct {
 	Step   int    `json:"step"`
-	Task   string `json:"task"`
-	Role   string `json:"role"`
-	Status string `json:"status"` // new status of the task, from its reply or from package flow
-	Reason string `json:"reason" text:"free"`
+	Task   string `json:"task" text:"name"`
+	Role   string `json:"role" text:"fact"`
+	Status string `json:"status" text:"fact"` // new status of the task, from its reply or from package flow
+	Reason string `json:"reason"`
 	// Done is true for a task that was already marked as done before the failure.
 	Done bool `json:"done,omitempty"`
 }

@@ -9,19 +9,19 @@ import (
 // End is the common part of all events that end an attempt.
 type End struct {
 	// Left is the SHA-256 of the board after the attempt; "" if unknown.
-	Left   string `json:"board_sha256,omitempty"`
+	Left   string `json:"board_sha256,omitempty" text:"fact"`
 	Millis int64  `json:"millis"` // ms of work; 0 if unknown
 	// Frozen is the part of Millis, in ms, in which nothing could run; the limits of tasks leave it out.
 	Frozen int64 `json:"frozen_millis,omitempty"`
 	// Session is the session in which the work can go on; "" if the tool named none.
-	Session string    `json:"session,omitempty" text:"free"`
+	Session string    `json:"session,omitempty"`
 	Spent   *Spending `json:"spent,omitempty"` // nil if the tool does not report its use
 	// Class is the way in which the attempt failed; "" if the reply was accepted, or if the run
 	// stopped the attempt.
 	Class  Class `json:"class,omitempty"`
 	Worked bool  `json:"worked,omitempty"` // the model wrote something, or called a tool
 	// Warning has the faults of an attempt whose reply counts nevertheless; "" if there are none.
-	Warning string `json:"warning,omitempty" text:"free"`
+	Warning string `json:"warning,omitempty"`
 }
 
 func (e End) end() End { return e }
@@ -57,18 +57,18 @@ func EndOf(e Event) (AttemptEnd, bool) {
 // Input. A later attempt without Input gets the last input of its call again.
 type AttemptStarted struct {
 	AttemptRef
-	Adapter string `json:"adapter"`
-	Command string `json:"command" text:"free"`
-	Digest  string `json:"digest"` // SHA-256 over argv, stdin, environment and folder
+	Adapter string `json:"adapter" text:"fact"`
+	Command string `json:"command"`
+	Digest  string `json:"digest" text:"fact"` // SHA-256 over argv, stdin, environment and folder
 	// Given is the SHA-256 over argv and stdin; "": not known.
-	Given string          `json:"given,omitempty"`
-	Input json.RawMessage `json:"input,omitempty"`
+	Given string          `json:"given,omitempty" text:"fact"`
+	Input json.RawMessage `json:"input,omitempty" text:"fact"`
 	// Before is set for the first attempt of a Manager call, and nil for other attempts.
 	Before *Baseline `json:"before,omitempty"`
 	Plan   *Plan     `json:"plan,omitempty"` // nil if no review of the work follows
 	// From is the session in which the attempt goes on; "" for a new session. If Fork is set,
 	// the attempt goes on in a copy of that session.
-	From string `json:"from,omitempty" text:"free"`
+	From string `json:"from,omitempty"`
 	Fork bool   `json:"fork,omitempty"`
 	// Resumes reports that, if this attempt is cut short, the next one can go on in the same
 	// session.
@@ -76,8 +76,8 @@ type AttemptStarted struct {
 	GoesOn  bool `json:"goes_on,omitempty"` // the attempt goes on with work that was cut short
 	// Stored is the SHA-256 in hex of a file with the part of the input that Input lacks: a
 	// Manager's list of tasks, or the whole input. It is "" if Input is complete.
-	Stored string `json:"stored,omitempty"`
-	Marks  string `json:"marks_sha256,omitempty"` // SHA-256 of the marks of tasks before the attempt; "": not known
+	Stored string `json:"stored,omitempty" text:"fact"`
+	Marks  string `json:"marks_sha256,omitempty" text:"fact"` // SHA-256 of the marks of tasks before the attempt; "": not known
 }
 
 func (AttemptStarted) Kind() string { return "ATTEMPT_STARTED" }
@@ -106,7 +106,7 @@ func (e AttemptStarted) told() Sentence {
 // of a killed run can go on in that session.
 type SessionNamed struct {
 	AttemptRef
-	Session string `json:"session" text:"free"`
+	Session string `json:"session"`
 }
 
 func (SessionNamed) Kind() string { return "SESSION_NAMED" }
@@ -118,8 +118,8 @@ func (e SessionNamed) Sentence() Sentence {
 // Baseline is the board before the first Manager attempt of a step. A comparison with it finds the
 // Manager's changes. The list of tasks is only in the Manager's input.
 type Baseline struct {
-	BoardSHA string `json:"board_sha256"`
-	Current  string `json:"current"` // current task; "" if the board was over
+	BoardSHA string `json:"board_sha256" text:"fact"`
+	Current  string `json:"current" text:"name"` // current task; "" if the board was over
 }
 
 // ReplyAccepted is the outcome of an attempt whose reply has the right format. If the list of tasks
@@ -127,11 +127,11 @@ type Baseline struct {
 // AttemptStarted.Stored does.
 type ReplyAccepted struct {
 	AttemptRef
-	Status   string   `json:"status"`
-	Message  string   `json:"message" text:"free"`
-	NextTask *string  `json:"next_task,omitempty"`
-	Tasks    []string `json:"tasks,omitempty"`
-	TasksSHA string   `json:"tasks_sha256,omitempty"`
+	Status   string   `json:"status" text:"fact"`
+	Message  string   `json:"message"`
+	NextTask *string  `json:"next_task,omitempty" text:"name"`
+	Tasks    []string `json:"tasks,omitempty" text:"fact"`
+	TasksSHA string   `json:"tasks_sha256,omitempty" text:"fact"`
 	// Files lists some of the files that the repository's last commit lacks after the attempt. The
 	// field is set in the first step of a run only, and nil if git does not tell.
 	Files []LeftFile `json:"files,omitempty"`
@@ -141,13 +141,13 @@ type ReplyAccepted struct {
 	// set aside.
 	Again bool `json:"again,omitempty"`
 
-	End `text:"free"`
+	End
 }
 
 // LeftFile is a file as an attempt left it. The name is relative to the work directory.
 type LeftFile struct {
-	Name  string `json:"name" text:"free"`
-	State string `json:"state"` // mode and object name
+	Name  string `json:"name"`
+	State string `json:"state" text:"fact"` // mode and object name
 }
 
 func (ReplyAccepted) Kind() string { return "REPLY_ACCEPTED" }
@@ -179,11 +179,11 @@ func (e ReplyAccepted) Sentence() Sentence {
 // set, the format is right, but the Manager's reply contradicts the board that the Manager wrote.
 type ReplyRejected struct {
 	AttemptRef
-	Reason    string `json:"reason" text:"free"`
-	Exit      string `json:"exit" text:"free"`
-	Received  string `json:"received" text:"free"`
-	Stderr    string `json:"stderr,omitempty" text:"free"`
-	Output    string `json:"output,omitempty" text:"free"` // folder with the whole output
+	Reason    string `json:"reason"`
+	Exit      string `json:"exit"`
+	Received  string `json:"received"`
+	Stderr    string `json:"stderr,omitempty"`
+	Output    string `json:"output,omitempty"` // folder with the whole output
 	Disagreed bool   `json:"disagreed,omitempty"`
 	// Lost reports that the session cannot be resumed: the tool does not know it, or two attempts in a
 	// row did nothing in it.
@@ -197,7 +197,7 @@ type ReplyRejected struct {
 	Retries int  `json:"retries"` // retries used so far
 	Of      int  `json:"of"`      // retries that are allowed
 
-	End `text:"free"`
+	End
 }
 
 func (ReplyRejected) Kind() string { return "REPLY_REJECTED" }
@@ -256,12 +256,12 @@ func (e ReplyRejected) Then() string {
 // the next attempt begins as this attempt did.
 type AttemptStopped struct {
 	AttemptRef
-	Reason  string   `json:"reason" text:"free"`
+	Reason  string   `json:"reason"`
 	Refusal *Refusal `json:"refusal,omitempty"` // nil if no provider refused the call
 	// Stderr holds the last lines on stderr if the watch ended the attempt; otherwise it is "".
-	Stderr string `json:"stderr,omitempty" text:"free"`
+	Stderr string `json:"stderr,omitempty"`
 
-	End `text:"free"`
+	End
 }
 
 func (AttemptStopped) Kind() string { return "ATTEMPT_STOPPED" }

@@ -3,9 +3,9 @@ package event
 // BoardWriteStarted is the intent to replace the board.
 type BoardWriteStarted struct {
 	Step   int    `json:"step"`
-	Task   string `json:"task"`
-	Before string `json:"before_sha256"`
-	After  string `json:"after_sha256"`
+	Task   string `json:"task" text:"name"`
+	Before string `json:"before_sha256" text:"fact"`
+	After  string `json:"after_sha256" text:"fact"`
 }
 
 func (BoardWriteStarted) Kind() string { return "BOARD_WRITE_STARTED" }
@@ -19,8 +19,8 @@ func (e BoardWriteStarted) Sentence() Sentence {
 // BoardWritten is the outcome of a BoardWriteStarted: the board was replaced.
 type BoardWritten struct {
 	Step     int    `json:"step"`
-	Task     string `json:"task"`
-	BoardSHA string `json:"board_sha256"`
+	Task     string `json:"task" text:"name"`
+	BoardSHA string `json:"board_sha256" text:"fact"`
 }
 
 func (BoardWritten) Kind() string { return "BOARD_WRITTEN" }
@@ -33,10 +33,10 @@ func (e BoardWritten) Sentence() Sentence {
 
 // BoardEnded is the intent to mark the board as ended, as a checkpoint requires.
 type BoardEnded struct {
-	Task     string `json:"task"` // ID of the checkpoint; if there is none, the supervisor's role
-	Before   string `json:"before_sha256"`
-	BoardSHA string `json:"board_sha256"`
-	Current  string `json:"current,omitempty"` // the task that was current
+	Task     string `json:"task" text:"name"` // ID of the checkpoint; if there is none, the supervisor's role
+	Before   string `json:"before_sha256" text:"fact"`
+	BoardSHA string `json:"board_sha256" text:"fact"`
+	Current  string `json:"current,omitempty" text:"name"` // the task that was current
 }
 
 func (BoardEnded) Kind() string { return "BOARD_ENDED" }

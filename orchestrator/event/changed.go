@@ -25,11 +25,11 @@ const (
 // ChangedFile is a file that decides, or one field of such a file.
 type ChangedFile struct {
 	By    Decider  `json:"by"`
-	File  string   `json:"file" text:"free"`            // path, relative to the work directory if it is below it
-	Field string   `json:"field,omitempty" text:"free"` // field of the settings or of a role; "": the whole file
-	Roles []string `json:"roles,omitempty" text:"free"` // roles whose calls the file decides; empty: all
-	SHA   string   `json:"sha256"`                      // SHA-256 of the value that was left; "": it is gone
-	Was   string   `json:"was_sha256,omitempty"`        // SHA-256 of the value before the first change; "": there was none
+	File  string   `json:"file"`                             // path, relative to the work directory if it is below it
+	Field string   `json:"field,omitempty"`                  // field of the settings or of a role; "": the whole file
+	Roles []string `json:"roles,omitempty"`                  // roles whose calls the file decides; empty: all
+	SHA   string   `json:"sha256" text:"fact"`               // SHA-256 of the value that was left; "": it is gone
+	Was   string   `json:"was_sha256,omitempty" text:"fact"` // SHA-256 of the value before the first change; "": there was none
 }
 
 // Is reports whether both are about the same file and field. Their values may differ.
@@ -66,7 +66,7 @@ func (r Reach) Exceeds(o Reach) bool {
 // journaled before the end of the attempt, or at the begin of the next run if the attempt was cut
 // short or was on another board.
 type FilesChanged struct {
-	Board string        `json:"board" text:"free"` // board of the task
+	Board string        `json:"board"` // board of the task
 	Task  string        `json:"task"`
 	Role  string        `json:"role"`
 	Reach Reach         `json:"reach"` // of the agent
@@ -100,7 +100,7 @@ func NamesOf(files []ChangedFile) string {
 // FilesSettled reports changes of files that need no decision any more: a person has changed the
 // file since, or has accepted the change with another board of the work tree.
 type FilesSettled struct {
-	Board string        `json:"board" text:"free"`
+	Board string        `json:"board"`
 	Files []ChangedFile `json:"files"`
 }
 

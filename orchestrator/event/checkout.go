@@ -7,7 +7,7 @@ import "fmt"
 // the end of the attempt. The event changes no state.
 type CheckoutMoved struct {
 	AttemptRef
-	Moves []string `json:"moves" text:"free"` // the moves as git's logs have them
+	Moves []string `json:"moves"` // the moves as git's logs have them
 }
 
 func (CheckoutMoved) Kind() string { return "CHECKOUT_MOVED" }
@@ -20,9 +20,9 @@ func (e CheckoutMoved) Sentence() Sentence {
 // LeftOut reports files that the checkpoints leave out from now on, because git cannot take them.
 // The event changes no state.
 type LeftOut struct {
-	Board  string   `json:"board" text:"free"`
-	Branch string   `json:"branch" text:"free"`
-	Names  []string `json:"names" text:"free"` // paths from the top of the repository, each with its reason
+	Board  string   `json:"board"`
+	Branch string   `json:"branch"`
+	Names  []string `json:"names"` // paths from the top of the repository, each with its reason
 }
 
 func (LeftOut) Kind() string { return "CHECKPOINT_LEFT_OUT" }
@@ -37,9 +37,9 @@ func (e LeftOut) Sentence() Sentence {
 // PushFailed reports that a checkpoint did not get to the remote, which did not answer or refused
 // it. A later checkpoint takes it along, see [Pushed].
 type PushFailed struct {
-	Board  string `json:"board" text:"free"`
-	Branch string `json:"branch" text:"free"` // branch of this clone that has the checkpoint
-	Reason string `json:"reason" text:"free"` // the words of git
+	Board  string `json:"board"`
+	Branch string `json:"branch"` // branch of this clone that has the checkpoint
+	Reason string `json:"reason"` // the words of git
 }
 
 func (PushFailed) Kind() string { return "PUSH_FAILED" }
@@ -53,8 +53,8 @@ func (e PushFailed) Sentence() Sentence {
 
 // Pushed reports that the checkpoints have reached the remote after a failure.
 type Pushed struct {
-	Board  string `json:"board" text:"free"`
-	Branch string `json:"branch" text:"free"`
+	Board  string `json:"board"`
+	Branch string `json:"branch"`
 }
 
 func (Pushed) Kind() string { return "PUSHED" }

@@ -39,13 +39,13 @@ func Actor(e Event) string {
 // external mutation is detected", step 1). The changed state is state.md, the journal, or the board
 // outside of a Manager's call.
 type StateDiverged struct {
-	Source string `json:"source"` // what was changed, one of the Source constants
+	Source string `json:"source" text:"fact"` // what was changed, one of the Source constants
 	Step   int    `json:"step,omitempty"`
 	Task   string `json:"task"` // task of the open step; if no step is open, the board
-	Before string `json:"before_sha256,omitempty"`
-	After  string `json:"after_sha256,omitempty"`
-	Policy string `json:"policy,omitempty"` // treatment of the change, one of the Policy constants
-	Text   string `json:"text" text:"free"`
+	Before string `json:"before_sha256,omitempty" text:"fact"`
+	After  string `json:"after_sha256,omitempty" text:"fact"`
+	Policy string `json:"policy,omitempty" text:"fact"` // treatment of the change, one of the Policy constants
+	Text   string `json:"text"`
 }
 
 func (StateDiverged) Kind() string { return "STATE_DIVERGENCE" }
@@ -91,12 +91,12 @@ const (
 // HandoffOffered gives a board to a run (seed 002, "STATE_OWNERSHIP_HANDOFF"). The offer is the
 // Lead's, because the Lead starts the run.
 type HandoffOffered struct {
-	Board         string `json:"board" text:"free"`
-	File          string `json:"file"` // name of the board's file
+	Board         string `json:"board"`
+	File          string `json:"file" text:"name"` // name of the board's file
 	Epoch         uint64 `json:"epoch"`
-	Owner         string `json:"owner"` // unique name of the run
+	Owner         string `json:"owner" text:"fact"` // unique name of the run
 	PreviousEpoch uint64 `json:"previous_epoch"`
-	Previous      string `json:"previous_owner,omitempty"`
+	Previous      string `json:"previous_owner,omitempty" text:"fact"`
 }
 
 func (HandoffOffered) Kind() string { return "STATE_OWNERSHIP_HANDOFF" }
@@ -109,9 +109,9 @@ func (e HandoffOffered) Sentence() Sentence {
 
 // HandoffAcked makes the run the owner (seed 002, "STATE_OWNERSHIP_ACK").
 type HandoffAcked struct {
-	Board string `json:"board" text:"free"`
+	Board string `json:"board"`
 	Epoch uint64 `json:"epoch"`
-	Owner string `json:"owner"`
+	Owner string `json:"owner" text:"fact"`
 }
 
 func (HandoffAcked) Kind() string { return "STATE_OWNERSHIP_ACK" }
@@ -125,9 +125,9 @@ func (e HandoffAcked) Sentence() Sentence {
 // HandoffDuplicate reports handoffs that repeated the active handoff and changed nothing (seed 002,
 // rule 9).
 type HandoffDuplicate struct {
-	Board string `json:"board" text:"free"`
+	Board string `json:"board"`
 	Epoch uint64 `json:"epoch"`
-	Owner string `json:"owner"`
+	Owner string `json:"owner" text:"fact"`
 	Count int    `json:"count"`
 }
 
@@ -144,9 +144,9 @@ func (e HandoffDuplicate) Sentence() Sentence {
 // HandoffMissing is a write by a run that was never made the owner (seed 002, rule 10). The
 // previous owner remains the owner, and the board is frozen.
 type HandoffMissing struct {
-	Board string `json:"board" text:"free"`
+	Board string `json:"board"`
 	Epoch uint64 `json:"epoch"` // epoch of the previous owner
-	Text  string `json:"text" text:"free"`
+	Text  string `json:"text"`
 }
 
 func (HandoffMissing) Kind() string { return "HANDOFF_MISSING" }
@@ -160,9 +160,9 @@ func (e HandoffMissing) Sentence() Sentence {
 // SplitBrain is a board that more than one run claims to own (seed 002, rule 11). The board is
 // frozen.
 type SplitBrain struct {
-	Board  string   `json:"board" text:"free"`
-	Owners []string `json:"owners"`
-	Text   string   `json:"text" text:"free"`
+	Board  string   `json:"board"`
+	Owners []string `json:"owners" text:"fact"`
+	Text   string   `json:"text"`
 }
 
 func (SplitBrain) Kind() string { return "SPLIT_BRAIN_DETECTED" }
@@ -175,14 +175,14 @@ func (e SplitBrain) Sentence() Sentence {
 
 // SnapshotTaken is a state that a reconcile can roll back to: seed 002, "snapshot identity tuple".
 type SnapshotTaken struct {
-	Board       string `json:"board" text:"free"`
+	Board       string `json:"board"`
 	Epoch       uint64 `json:"epoch"`
-	ReplayIndex uint64 `json:"replay_index"`  // number of the last record before State
-	Hash        string `json:"snapshot_hash"` // SHA-256 of State, in hex
+	ReplayIndex uint64 `json:"replay_index"`              // number of the last record before State
+	Hash        string `json:"snapshot_hash" text:"fact"` // SHA-256 of State, in hex
 	// Rules is the version of the rules that led to State; 0: it has no number. A program with
 	// other rules does not compare State with its own.
 	Rules int             `json:"rules,omitempty"`
-	State json.RawMessage `json:"state"`
+	State json.RawMessage `json:"state" text:"fact"`
 }
 
 func (SnapshotTaken) Kind() string { return "SNAPSHOT_TAKEN" }
@@ -195,8 +195,8 @@ func (e SnapshotTaken) Sentence() Sentence {
 
 // SnapshotNotFound reports that a reconcile found no state to roll back to. The board is frozen.
 type SnapshotNotFound struct {
-	Board string `json:"board" text:"free"`
-	Text  string `json:"text" text:"free"`
+	Board string `json:"board"`
+	Text  string `json:"text"`
 }
 
 func (SnapshotNotFound) Kind() string { return "SNAPSHOT_NOT_FOUND" }
@@ -210,10 +210,10 @@ func (e SnapshotNotFound) Sentence() Sentence {
 // SnapshotConflict reports that a reconcile found several states to roll back to, all with the same
 // replay index. The board is frozen.
 type SnapshotConflict struct {
-	Board       string   `json:"board" text:"free"`
+	Board       string   `json:"board"`
 	ReplayIndex uint64   `json:"replay_index"`
-	Hashes      []string `json:"snapshot_hashes"`
-	Text        string   `json:"text" text:"free"`
+	Hashes      []string `json:"snapshot_hashes" text:"fact"`
+	Text        string   `json:"text"`
 }
 
 func (SnapshotConflict) Kind() string { return "SNAPSHOT_CONFLICT" }
@@ -226,8 +226,8 @@ func (e SnapshotConflict) Sentence() Sentence {
 
 // LockEntered turns RECONCILE_LOCK on.
 type LockEntered struct {
-	Board  string `json:"board" text:"free"`
-	Reason string `json:"reason" text:"free"`
+	Board  string `json:"board"`
+	Reason string `json:"reason"`
 }
 
 func (LockEntered) Kind() string { return "RECONCILE_LOCK_ENTER" }
@@ -242,15 +242,15 @@ func (e LockEntered) Sentence() Sentence {
 // ReplayIndex and Hash name the state to which the run rolled back. State is the new state of the
 // work; State is nil after DecisionNoImpact.
 type LockExited struct {
-	Board       string          `json:"board" text:"free"`
-	Reason      string          `json:"reason" text:"free"`
+	Board       string          `json:"board"`
+	Reason      string          `json:"reason"`
 	Decision    string          `json:"decision"` // one of the Decision constants
 	Epoch       uint64          `json:"epoch"`
 	ReplayIndex uint64          `json:"replay_index"`
-	Hash        string          `json:"snapshot_hash,omitempty"`
+	Hash        string          `json:"snapshot_hash,omitempty" text:"fact"`
 	Affected    []string        `json:"affected_tasks"`
-	Findings    []string        `json:"findings" text:"free"`
-	State       json.RawMessage `json:"state,omitempty"`
+	Findings    []string        `json:"findings"`
+	State       json.RawMessage `json:"state,omitempty" text:"fact"`
 }
 
 func (LockExited) Kind() string { return "RECONCILE_LOCK_EXIT" }
@@ -264,9 +264,9 @@ func (e LockExited) Sentence() Sentence {
 
 // ReconcileConflict reports that a replay of the records failed. The board is frozen.
 type ReconcileConflict struct {
-	Board    string   `json:"board" text:"free"`
-	Findings []string `json:"findings" text:"free"`
-	Text     string   `json:"text" text:"free"`
+	Board    string   `json:"board"`
+	Findings []string `json:"findings"`
+	Text     string   `json:"text"`
 }
 
 func (ReconcileConflict) Kind() string { return "RECONCILE_CONFLICT" }

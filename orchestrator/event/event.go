@@ -31,8 +31,8 @@ type Entry struct {
 type AttemptRef struct {
 	Step    int    `json:"step"`
 	Call    Call   `json:"call"`
-	Task    string `json:"task"`
-	Role    string `json:"role"` // role of the step's agent, also in a review of its work
+	Task    string `json:"task" text:"name"`
+	Role    string `json:"role" text:"fact"` // role of the step's agent, also in a review of its work
 	Attempt int    `json:"attempt"`
 	// Round is the round of work and review, from 1; 0 until the first review begins.
 	Round int `json:"round,omitempty"`

@@ -9,11 +9,11 @@ import (
 // GitWay is the route of a board's checkpoints to a git remote. An agent can change the route, but
 // no change has an effect before a person accepts it.
 type GitWay struct {
-	Board string `json:"board,omitempty" text:"free"` // path of the board in the repository
+	Board string `json:"board,omitempty"` // path of the board in the repository
 	// Address is the address of the remote, without passwords; "" if checkpoints stay in the clone.
-	Address string `json:"address,omitempty" text:"free"`
+	Address string `json:"address,omitempty"`
 	// Settings are the user's settings of git, sorted, each as its key and the digest of its value.
-	Settings []string `json:"settings,omitempty" text:"free"`
+	Settings []string `json:"settings,omitempty"`
 	// Branch is the name of the branch; "": not known. A change of the name is no change of the route.
 	Branch string `json:"branch,omitempty"`
 }

@@ -10,12 +10,12 @@ import (
 // meanwhile.
 type JudgeAsked struct {
 	AttemptRef
-	Anomaly `text:"free"`
-	Judge   string `json:"judge"`   // role of the judge
-	Adapter string `json:"adapter"` // adapter of the judge's program
-	Command string `json:"command" text:"free"`
-	Try     int    `json:"try"`  // number of the judge's attempt, from 1
-	Mark    string `json:"mark"` // mark of the judge's processes
+	Anomaly
+	Judge   string `json:"judge"`               // role of the judge
+	Adapter string `json:"adapter" text:"fact"` // adapter of the judge's program
+	Command string `json:"command"`
+	Try     int    `json:"try"`              // number of the judge's attempt, from 1
+	Mark    string `json:"mark" text:"fact"` // mark of the judge's processes
 }
 
 func (JudgeAsked) Kind() string { return "JUDGE_ASKED" }
@@ -29,20 +29,20 @@ func (e JudgeAsked) Sentence() Sentence {
 type JudgeAnswered struct {
 	AttemptRef
 	Judge   string   `json:"judge"`
-	Adapter string   `json:"adapter"`
-	Command string   `json:"command" text:"free"`
-	Answers []Answer `json:"answers,omitempty" text:"free"`
-	Advice  string   `json:"advice,omitempty" text:"free"` // advice for the agent
+	Adapter string   `json:"adapter" text:"fact"`
+	Command string   `json:"command"`
+	Answers []Answer `json:"answers,omitempty"`
+	Advice  string   `json:"advice,omitempty"` // advice for the agent
 	// Decision is Continue or Assist; "" if the next check of the agent decides.
 	Decision Decision `json:"decision,omitempty"`
 	// Reason is the reason for void or missing answers; "" for valid answers.
-	Reason  string    `json:"reason,omitempty" text:"free"`
+	Reason  string    `json:"reason,omitempty"`
 	Try     int       `json:"try"`               // number of the judge's attempt, from 1; 0 if no attempt was started
 	Invalid bool      `json:"invalid,omitempty"` // the reply does not have the right format
 	Millis  int64     `json:"millis"`
 	Spent   *Spending `json:"spent,omitempty"` // use by the attempt; nil if unknown
 	// Warning has the faults of an attempt whose reply counts nevertheless; "" if there are none.
-	Warning string `json:"warning,omitempty" text:"free"`
+	Warning string `json:"warning,omitempty"`
 }
 
 func (JudgeAnswered) Kind() string { return "JUDGE_ANSWERED" }

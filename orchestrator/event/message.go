@@ -22,14 +22,14 @@ type Content struct {
 	// The fields of a health check.
 	Reason       string   `json:"reason,omitempty"`        // idle_detected or progress_stale
 	IdleDuration float64  `json:"idle_duration,omitempty"` // in minutes
-	Question     string   `json:"question,omitempty" text:"free"`
-	Options      []string `json:"options,omitempty" text:"free"` // the possible answers
+	Question     string   `json:"question,omitempty"`
+	Options      []string `json:"options,omitempty"` // the possible answers
 
 	// The fields of an offer of assistance.
 	Assistance string `json:"assistance_type,omitempty"` // such as [Guidance]
-	Details    string `json:"details,omitempty" text:"free"`
+	Details    string `json:"details,omitempty"`
 
-	Text string `json:"text,omitempty" text:"free"` // the message of a person
+	Text string `json:"text,omitempty"` // the message of a person
 }
 
 // String returns the message in words.
@@ -42,7 +42,7 @@ type MessageSent struct {
 	ID      string      `json:"id"`
 	Type    MessageType `json:"type"`
 	Urgent  bool        `json:"urgent,omitempty"` // an earlier question is not answered yet
-	Content Content     `json:"content" text:"free"`
+	Content Content     `json:"content"`
 }
 
 func (MessageSent) Kind() string { return "MESSAGE_SENT" }
@@ -65,7 +65,7 @@ func (e MessageSent) Sentence() Sentence {
 type MessageHeard struct {
 	AttemptRef
 	ID     string `json:"id"`
-	Answer string `json:"answer,omitempty" text:"free"`
+	Answer string `json:"answer,omitempty"`
 }
 
 func (MessageHeard) Kind() string { return "MESSAGE_HEARD" }
@@ -82,8 +82,8 @@ type MessageLost struct {
 	AttemptRef
 	ID     string      `json:"id"`
 	Type   MessageType `json:"type,omitempty"`
-	Reason string      `json:"reason" text:"free"`
-	Text   string      `json:"text,omitempty" text:"free"` // text of a message that was never sent
+	Reason string      `json:"reason"`
+	Text   string      `json:"text,omitempty"` // text of a message that was never sent
 }
 
 func (MessageLost) Kind() string { return "MESSAGE_LOST" }

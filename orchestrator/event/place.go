@@ -5,10 +5,10 @@ package event
 // work. What bears a mark of the earlier records belongs to the other place. The event is journaled
 // before RunStarted, if a run finds the change at its start.
 type PlaceChanged struct {
-	Board string `json:"board" text:"free"`
-	Place string `json:"place"`          // see RunStarted.Place
-	Mark  string `json:"mark,omitempty"` // new mark of the processes of the open step; "": the files alone have changed
-	Left  bool   `json:"left,omitempty"` // the last run has no end, so its agents may be at work in the other place
+	Board string `json:"board"`
+	Place string `json:"place" text:"fact"`          // see RunStarted.Place
+	Mark  string `json:"mark,omitempty" text:"fact"` // new mark of the processes of the open step; "": the files alone have changed
+	Left  bool   `json:"left,omitempty"`             // the last run has no end, so its agents may be at work in the other place
 }
 
 func (PlaceChanged) Kind() string { return "PLACE_CHANGED" }

@@ -9,7 +9,7 @@ import (
 // the other run is in the same process, this run waits for the end of the other. Otherwise this run
 // ends.
 type DuplicateTask struct {
-	Task  string `json:"task"`
+	Task  string `json:"task" text:"name"`
 	Owner string `json:"owner"` // board whose run is at work on the task; "" if unknown
 }
 
@@ -32,11 +32,11 @@ func (e DuplicateTask) BlockedBy() string {
 
 // ScopeOverlaps reports that a step of another board works on files of this task, too.
 type ScopeOverlaps struct {
-	Task      string   `json:"task"`
-	Owner     string   `json:"owner"`                  // the other board
-	OwnerTask string   `json:"owner_task" text:"free"` // the task of the other board
-	Files     []string `json:"files" text:"free"`      // two overlapping patterns, one of each task
-	Waits     bool     `json:"waits"`                  // this run waits until the other step ends
+	Task      string   `json:"task" text:"name"`
+	Owner     string   `json:"owner"`      // the other board
+	OwnerTask string   `json:"owner_task"` // the task of the other board
+	Files     []string `json:"files"`      // two overlapping patterns, one of each task
+	Waits     bool     `json:"waits"`      // this run waits until the other step ends
 }
 
 func (ScopeOverlaps) Kind() string { return "OVERLAP_SCOPE" }
@@ -65,8 +65,8 @@ func (e ScopeOverlaps) BlockedBy() string {
 // MarkerMissing reports a DECISIONS.md without the sections for entries: seed 002, "Bounded
 // DECISIONS Contribution Rule". The event changes no state.
 type MarkerMissing struct {
-	Board string `json:"board" text:"free"`
-	Text  string `json:"text" text:"free"`
+	Board string `json:"board"`
+	Text  string `json:"text"`
 }
 
 func (MarkerMissing) Kind() string { return "DECISIONS_MARKER_MISSING" }
@@ -81,8 +81,8 @@ func (e MarkerMissing) Sentence() Sentence {
 // DecisionsViolated reports that an entry outside of its section was removed from DECISIONS.md. The
 // event changes no state.
 type DecisionsViolated struct {
-	Board string `json:"board" text:"free"`
-	Text  string `json:"text" text:"free"`
+	Board string `json:"board"`
+	Text  string `json:"text"`
 }
 
 func (DecisionsViolated) Kind() string { return "DECISIONS_SCOPE_VIOLATION" }

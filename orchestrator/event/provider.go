@@ -8,18 +8,18 @@ import (
 // Refusal is a provider's refusal to serve a call for now. It ends an attempt with [ClassLimit] or
 // [ClassBusy].
 type Refusal struct {
-	Provider string    `json:"provider"`       // name of the provider's adapter
-	At       time.Time `json:"at"`             // time of the refusal
-	Reset    time.Time `json:"reset,omitzero"` // end of the limit; zero if unknown
+	Provider string    `json:"provider" text:"fact"` // name of the provider's adapter
+	At       time.Time `json:"at"`                   // time of the refusal
+	Reset    time.Time `json:"reset,omitzero"`       // end of the limit; zero if unknown
 }
 
 // ProviderWait is the beginning of a wait for a provider, or for the program of an agent.
 type ProviderWait struct {
 	Step     int       `json:"step"`
-	Task     string    `json:"task"`
+	Task     string    `json:"task" text:"name"`
 	Call     Call      `json:"call,omitempty"`
-	Role     string    `json:"role"`
-	Provider string    `json:"provider"`
+	Role     string    `json:"role" text:"fact"`
+	Provider string    `json:"provider" text:"fact"`
 	Class    Class     `json:"class"`
 	Since    time.Time `json:"since"`            // time of the first of the consecutive refusals
 	Until    time.Time `json:"until"`            // time at which the provider is asked again
@@ -76,8 +76,8 @@ func (e ProviderWait) Spent(at time.Time) int64 {
 // ends.
 type ProviderBack struct {
 	Step     int    `json:"step"`
-	Task     string `json:"task"`
-	Provider string `json:"provider"`
+	Task     string `json:"task" text:"name"`
+	Provider string `json:"provider" text:"fact"`
 	Millis   int64  `json:"millis"` // duration of the wait, in ms
 }
 

@@ -46,9 +46,9 @@ func FindingOf(said string) string {
 // Suspicion is the evidence that work on a task goes round in circles, with a recommendation: seed
 // 002, "Review Loop", actions 3 and 4.
 type Suspicion struct {
-	Text      string    `json:"text" text:"free"` // the evidence
+	Text      string    `json:"text"` // the evidence
 	Recommend Recommend `json:"recommend"`
-	Reason    string    `json:"reason" text:"free"` // reason for the recommendation
+	Reason    string    `json:"reason"` // reason for the recommendation
 }
 
 // String returns the evidence with the recommendation.
@@ -69,14 +69,14 @@ const (
 // LoopSuspected puts a task into quarantine: seed 002, "Review Loop". All other tasks go on.
 type LoopSuspected struct {
 	Step     int    `json:"step,omitempty"` // number of the open step; 0 between two steps
-	Task     string `json:"task"`
-	Role     string `json:"role"`
-	BoardSHA string `json:"board_sha256"`
-	TaskSHA  string `json:"task_sha256"` // SHA-256 of the task's file; "" for an unreadable file
+	Task     string `json:"task" text:"name"`
+	Role     string `json:"role" text:"fact"`
+	BoardSHA string `json:"board_sha256" text:"fact"`
+	TaskSHA  string `json:"task_sha256" text:"fact"` // SHA-256 of the task's file; "" for an unreadable file
 	// Told reports that the Manager is told of the quarantine, and is allowed to name another task.
 	// Otherwise a person decides.
-	Told      bool `json:"told"`
-	Suspicion `text:"free"`
+	Told bool `json:"told"`
+	Suspicion
 }
 
 func (LoopSuspected) Kind() string { return "LOOP_SUSPECTED" }
@@ -98,14 +98,14 @@ func (e LoopSuspected) Sentence() Sentence {
 
 // TaskFile is the file of a task at the end of a step or of a run.
 type TaskFile struct {
-	Task string `json:"task"`
-	SHA  string `json:"task_sha256"` // "" if the file cannot be read
+	Task string `json:"task" text:"name"`
+	SHA  string `json:"task_sha256" text:"fact"` // "" if the file cannot be read
 }
 
 // QuarantineEnded lets agents work on a task again.
 type QuarantineEnded struct {
-	Task   string `json:"task"`
-	Reason string `json:"reason" text:"free"`
+	Task   string `json:"task" text:"name"`
+	Reason string `json:"reason"`
 	ID     string `json:"id,omitempty"` // ID of the Lead's decision; "" after an edit of the task
 }
 

@@ -3,19 +3,19 @@ package event
 // Substitutes are the agents that take over a role's work, in this order, when the role's own agent
 // has failed: seed 002, "Reassignment Readiness". Each is an adapter or another role.
 type Substitutes struct {
-	Role   string   `json:"role"` // in lower case
-	Agents []string `json:"agents"`
+	Role   string   `json:"role" text:"fact"` // in lower case
+	Agents []string `json:"agents" text:"fact"`
 }
 
 // Reassigned gives the open call to another agent, with the same input.
 type Reassigned struct {
 	Step   int    `json:"step"`
-	Task   string `json:"task"`
-	Role   string `json:"role"`
+	Task   string `json:"task" text:"name"`
+	Role   string `json:"role" text:"fact"`
 	Call   Call   `json:"call"`
 	Number int    `json:"number"`
-	To     string `json:"to" text:"free"`
-	Reason string `json:"reason" text:"free"`
+	To     string `json:"to"`
+	Reason string `json:"reason"`
 }
 
 func (Reassigned) Kind() string { return "REASSIGNED" }
@@ -32,9 +32,9 @@ func (e Reassigned) Sentence() Sentence {
 // substitute, or all substitutes were tried.
 type ReassignProposed struct {
 	Step     int      `json:"step"`
-	Task     string   `json:"task"`
-	Role     string   `json:"role"`
-	Evidence string   `json:"evidence" text:"free"`
+	Task     string   `json:"task" text:"name"`
+	Role     string   `json:"role" text:"fact"`
+	Evidence string   `json:"evidence"`
 	Strategy Strategy `json:"strategy"`
 }
 

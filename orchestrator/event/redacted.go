@@ -5,81 +5,106 @@ import (
 	"sync"
 )
 
-// Redacted applies the function clean to the free texts of e, and returns the result. Free texts
-// are the fields with the tag text:"free". They hold words of agents, people and the system.
-// Hashes, numbers and checked names do not change, even if they look like a secret, because a
-// journal with redacted facts could not be replayed.
-func Redacted(e Event, clean func(string) string) Event {
-	return redacted(reflect.ValueOf(e), clean).Interface().(Event)
+// The texts of an event are the strings in it at any depth, except those of types of their own,
+// which are words of this program. The tag "text" of a field says what its text is:
+//
+//   - no tag: a text for people, or a name that nothing has to find again. It is redacted.
+//   - name: the path of a task, or another name by which a later run goes. It is not redacted: an
+//     event with a secret in one is not journaled. Its origin looks for secrets, too, before an agent
+//     is paid.
+//   - fact: a hash or a word of this program; also what is looked at as a whole before it is
+//     journaled: roles, of which the embedded ones are no secrets, and lists. It stays as it is, even
+//     if it looks like a secret, because a journal with redacted facts could not be replayed.
+const (
+	freeText = ""
+	nameText = "name"
+)
+
+// Redacted applies the function clean to the texts without a tag of an event, or of a part of one, and
+// returns the result.
+func Redacted[T any](e T, clean func(string) string) T {
+	to, _ := redacted(reflect.ValueOf(e), freeText, clean)
+	return to.Interface().(T)
 }
 
-func redacted(given reflect.Value, clean func(string) string) reflect.Value {
-	cleaned, copied := given, false // copied at the first change, because few texts change
-	set := func(field int, to reflect.Value) {
-		if !copied {
-			cleaned, copied = reflect.New(given.Type()).Elem(), true
-			cleaned.Set(given)
+// SecretName returns the first name in e that the function clean changes, as changed, or "" if there
+// is none.
+func SecretName(e Event, clean func(string) string) (shown string) {
+	redacted(reflect.ValueOf(e), nameText, func(name string) string {
+		if now := clean(name); shown == "" && now != name {
+			shown = now
 		}
-		cleaned.Field(field).Set(to)
-	}
-	for _, i := range freeTexts(given.Type()) {
-		switch f := given.Field(i); {
-		case f.Kind() == reflect.String:
-			text := f.String()
-			if now := clean(text); now != text {
-				set(i, reflect.ValueOf(now))
+		return name
+	})
+	return shown
+}
+
+// redacted applies the function clean to the texts with a tag below the value v. It copies what
+// changes, and reports whether anything does.
+func redacted(v reflect.Value, tag string, clean func(string) string) (to reflect.Value, changed bool) {
+	to = v
+	switch v.Kind() {
+	case reflect.String:
+		if text := v.String(); text != "" {
+			now := clean(text)
+			return reflect.ValueOf(now), now != text
+		}
+	case reflect.Pointer:
+		if v.IsNil() {
+			return v, false
+		}
+		if now, is := redacted(v.Elem(), tag, clean); is {
+			to, changed = reflect.New(v.Type().Elem()), true
+			to.Elem().Set(now)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if now, is := redacted(v.Index(i), tag, clean); is {
+				if !changed {
+					to, changed = reflect.MakeSlice(v.Type(), v.Len(), v.Len()), true
+					reflect.Copy(to, v)
+				}
+				to.Index(i).Set(now)
 			}
-		case f.Kind() == reflect.Pointer:
-			if !f.IsNil() {
-				to := reflect.New(f.Type().Elem())
-				to.Elem().Set(redacted(f.Elem(), clean))
-				set(i, to)
+		}
+	case reflect.Struct:
+		for _, i := range textFields(v.Type(), tag) {
+			if now, is := redacted(v.Field(i), tag, clean); is {
+				if !changed {
+					to, changed = reflect.New(v.Type()).Elem(), true
+					to.Set(v)
+				}
+				to.Field(i).Set(now)
 			}
-		case f.Kind() == reflect.Struct:
-			set(i, redacted(f, clean))
-		case f.Type().Elem().Kind() == reflect.Struct:
-			set(i, redactedAll(f, clean))
-		default:
-			set(i, reflect.ValueOf(cleanAll(f.Interface().([]string), clean)))
 		}
 	}
-	return cleaned
+	return to, changed
 }
 
-func redactedAll(given reflect.Value, clean func(string) string) reflect.Value {
-	all := reflect.MakeSlice(given.Type(), given.Len(), given.Len())
-	for i := range given.Len() {
-		all.Index(i).Set(redacted(given.Index(i), clean))
-	}
-	return all
+type textsOf struct {
+	t   reflect.Type
+	tag string
 }
 
-func cleanAll(texts []string, clean func(string) string) []string {
-	if texts == nil {
-		return nil
-	}
-	all := make([]string, len(texts))
-	for i, text := range texts {
-		all[i] = clean(text)
-	}
-	return all
-}
+var textsKnown sync.Map // cache of textFields, a map from textsOf to []int
 
-var freeFields sync.Map // cache of freeTexts, a map from reflect.Type to []int
-
-// freeTexts returns the indices of the fields that are tagged as free text. Such a field is a
-// string, a list of strings, a struct that has tagged fields, a pointer to such a struct, or a list
-// of such structs.
-func freeTexts(t reflect.Type) []int {
-	if known, ok := freeFields.Load(t); ok {
+// textFields returns the indices of the fields that are texts with a tag, or hold such texts.
+func textFields(t reflect.Type, tag string) []int {
+	if known, ok := textsKnown.Load(textsOf{t, tag}); ok {
 		return known.([]int)
 	}
 	var fields []int
 	for i := range t.NumField() {
-		if t.Field(i).Tag.Get("text") == "free" {
+		f := t.Field(i)
+		of := f.Type
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+			of = of.Elem()
+		}
+		isText := of == reflect.TypeFor[string]() && f.Tag.Get("text") == tag
+		if f.IsExported() && (isText || of.Kind() == reflect.Struct && len(textFields(of, tag)) > 0) {
 			fields = append(fields, i)
 		}
 	}
-	freeFields.Store(t, fields)
+	textsKnown.Store(textsOf{t, tag}, fields)
 	return fields
 }

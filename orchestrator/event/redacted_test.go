@@ -2,7 +2,6 @@ package event_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,92 +9,123 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/eventtest"
 )
 
-// facts are the texts of events that no redaction changes, because a later run goes by them. Paths
-// and roles are looked at before they are journaled.
+// facts are the texts of events that no redaction changes and no journal refuses: hashes, words of
+// this program, roles, of which the embedded ones are no secrets, and lists that are looked at when
+// they are accepted. A text that agents or people choose belongs here only if its origin looks for
+// secrets in it.
 var facts = []string{
-	"version", "given", "manager_adapter", "on_divergence", "withheld", "step", "task", "role", "board_sha256", "mark", "place", "judge", "call", "adapter", "digest", "stored", "tasks_sha256", "current", "status", "next_task", "tasks",
-	"source", "policy", "about", "before_sha256", "after_sha256", "manager", "outcome", "file", "owner", "previous_owner", "owners", "snapshot_hash", "snapshot_hashes", "decision", "path", "choice", "affected_tasks", "until", "id", "type",
-	"anomaly_type", "check", "severity", "tool", "recommendation", "action", "content.reason", "content.assistance_type",
-	"supervisor_memory", "data.status", "data.task_id", "data.verification", "data.supervision_verdict", "request_id", "supervisor_adapter", "on_block", "checkpoint",
-	"teardown_state", "missing", "ack_status", "agent", "agents", "strategy", "then", "tree", "finding", "task_sha256", "marks_sha256", "recommend", "executor", "class", "provider", "gone", "behind", "by", "report_sha256", "reach.secrets", "reach.tools",
+	// hashes and marks
+	".after_sha256", ".before.board_sha256", ".before_sha256", ".behind", ".board_sha256", ".digest", ".files[].sha256",
+	".files[].was_sha256", ".files[].state", ".finding", ".given", ".kept[].sha256", ".leaving.finding", ".leaving.tree", ".mark", ".place",
+	".marks_sha256", ".quarantined[].task_sha256", ".report_sha256", ".snapshot_hash", ".snapshot_hashes[]", ".stored",
+	".task_sha256", ".tasks_sha256", ".tree", ".owner", ".owners[]", ".previous_owner",
+	// words of this program, or of a schema
+	".action", ".adapter", ".anomaly_type", ".check", ".data.status", ".data.supervision_verdict", ".data.verification", ".executor",
+	".gone", ".manager", ".manager_adapter", ".on_divergence", ".policy", ".provider", ".recommendation", ".refusal.provider",
+	".severity", ".source", ".status", ".supervisor_adapter", ".until", ".version",
+	// what is looked at before
+	".reassign[].agents[]", ".reassign[].role", ".role", ".supervision.role", ".tasks[]",
 }
 
-// TestRedacted: every text of every event is a fact or is redacted.
+// names are the texts by which a later run goes: an event with a secret in one is refused.
+var names = []string{
+	".before.current", ".checkpoint", ".checkpoint.after", ".checkpoint.again", ".checkpoint.id", ".checkpoint.scope[]",
+	".current", ".file", ".next_task", ".path", ".quarantined[].task", ".renamed[].from", ".renamed[].to", ".supervision.at[].after",
+	".supervision.at[].id", ".supervision.at[].scope[]", ".task", ".tasks[]",
+}
+
+// TestRedacted puts a secret into each text of each kind of event, one after the other: it is
+// redacted, or the event is refused, or the text is a fact.
 func TestRedacted(t *testing.T) {
+	shown, refused := map[string]bool{}, map[string]bool{}
 	for _, kind := range event.Kinds() {
-		e, err := event.Decode(kind, []byte("{}"))
+		zero, err := event.Decode(kind, []byte("{}"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if event.Redacted(e, strings.Clone) == nil {
-			t.Errorf("%s: nothing is left of an event without texts", kind)
+		full := reflect.New(reflect.TypeOf(zero))
+		eventtest.Fill(full.Interface())
+		for path, texts := range textsOf("", full.Elem(), map[string][]reflect.Value{}) {
+			for _, text := range texts {
+				was := text.String()
+				text.SetString("a hunter2")
+				isRefused, isShown := checkText(t, kind, path, full.Elem().Interface().(event.Event))
+				refused[path], shown[path] = refused[path] || isRefused, shown[path] || isShown
+				text.SetString(was)
+			}
 		}
-		v := reflect.New(reflect.TypeOf(e)).Elem()
-		fill(v)
-		full := v.Interface().(event.Event)
-		before, err := json.Marshal(full)
-		if err != nil {
-			t.Fatal(err)
+	}
+	for path := range shown {
+		if shown[path] != slices.Contains(facts, path) {
+			t.Errorf("%s shows a secret: %t, and is a fact: %t", path, shown[path], !shown[path])
 		}
-		got := event.Redacted(full, func(text string) string { return strings.ReplaceAll(text, "secret", "hidden") })
-		checkRedacted(t, kind, "", v, reflect.ValueOf(got))
-		if after, err := json.Marshal(full); err != nil || string(after) != string(before) {
-			t.Errorf("%s: the event itself was changed", kind)
+		if refused[path] != slices.Contains(names, path) {
+			t.Errorf("%s with a secret is refused: %t, and is a name: %t", path, refused[path], !refused[path])
+		}
+	}
+	for _, path := range slices.Concat(facts, names) {
+		if _, is := shown[path]; !is {
+			t.Errorf("no event has %s", path)
 		}
 	}
 }
 
-// checkRedacted looks at each field, also of structs in it. The name of such a struct stands
-// before those of its fields.
-func checkRedacted(t *testing.T, kind, prefix string, before, got reflect.Value) {
+// checkText reports whether an event with a secret in the text with the path is refused, or shows it.
+func checkText(t *testing.T, kind, path string, e event.Event) (refused, shown bool) {
 	t.Helper()
-	for i := range before.NumField() {
-		f := before.Type().Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]() {
-			if !f.Anonymous {
-				name += "."
-			}
-			checkRedacted(t, kind, prefix+name, before.Field(i), got.Field(i))
-			continue
-		}
-		name = prefix + name
-		value := fmt.Sprint(got.Field(i).Interface())
-		if p, ok := got.Field(i).Interface().(*string); ok {
-			value = *p
-		}
-		switch fact := slices.Contains(facts, name); {
-		case strings.Contains(value, "hidden") && fact:
-			t.Errorf("%s: %s is a fact and was changed", kind, name)
-		case strings.Contains(value, "secret") && !fact:
-			t.Errorf("%s: %s shows a secret", kind, name)
-		case strings.Count(fmt.Sprint(before.Field(i).Interface()), "secret") != strings.Count(value, "hidden") && !fact:
-			t.Errorf("%s: %s lost its text: %q", kind, name, value)
-		}
+	before, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
 	}
+	clean := func(text string) string { return strings.ReplaceAll(text, "hunter2", "hidden") }
+	name := event.SecretName(e, clean)
+	if refused = name != ""; refused && name != "a hidden" {
+		t.Errorf("%s: the secret in %s is shown as %q", kind, path, name)
+	}
+	now, err := json.Marshal(event.Redacted(e, clean))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := string(now) == string(before)
+	if !same && string(now) != clean(string(before)) {
+		t.Errorf("%s: with a secret in %s it is redacted to %s", kind, path, now)
+	}
+	if after, err := json.Marshal(e); err != nil || string(after) != string(before) {
+		t.Errorf("%s: the event itself was changed", kind)
+	}
+	return refused, same && !refused
 }
 
-// fill puts a text into every field that can hold one.
-func fill(v reflect.Value) {
-	for i := range v.NumField() {
-		switch f := v.Field(i); f.Kind() {
-		case reflect.String:
-			f.SetString("a secret")
-		case reflect.Struct:
-			if f.Type() != reflect.TypeFor[time.Time]() {
-				fill(f)
-			}
-		case reflect.Slice:
-			if f.Type().Elem().Kind() == reflect.String {
-				f.Set(reflect.ValueOf([]string{"a secret"}))
-			}
-		case reflect.Pointer:
-			if f.Type().Elem().Kind() == reflect.String {
-				text := "a secret"
-				f.Set(reflect.ValueOf(&text))
+// textsOf lists the strings below a value by their paths. A string of a type of its own is a word of
+// this program.
+func textsOf(path string, v reflect.Value, all map[string][]reflect.Value) map[string][]reflect.Value {
+	switch v.Kind() {
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[string]() {
+			all[path] = append(all[path], v)
+		}
+	case reflect.Pointer:
+		textsOf(path, v.Elem(), all)
+	case reflect.Slice:
+		for i := range v.Len() {
+			textsOf(path+"[]", v.Index(i), all)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			break
+		}
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if at := path + "." + name; f.Anonymous {
+				textsOf(path, v.Field(i), all)
+			} else {
+				textsOf(at, v.Field(i), all)
 			}
 		}
 	}
+	return all
 }

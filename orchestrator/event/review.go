@@ -9,17 +9,17 @@ type ReviewHeld struct {
 	Completed bool `json:"completed"`
 	// Feedback is the supervisor's message. For a review command it is the way in which the command
 	// ended, with its output.
-	Feedback string `json:"feedback" text:"free"`
+	Feedback string `json:"feedback"`
 	// Changed names the files of the command that agents have changed, and no person has accepted.
 	// Command is then the command.
-	Changed string `json:"changed,omitempty" text:"free"`
-	Command string `json:"command,omitempty" text:"free"`
+	Changed string `json:"changed,omitempty"`
+	Command string `json:"command,omitempty"`
 	// Tree is the hash of the work tree. Finding is the hash of the feedback (see [FindingOf]).
 	// Both are "" if the work was accepted.
-	Tree    string `json:"tree,omitempty"`
-	Finding string `json:"finding,omitempty"`
+	Tree    string `json:"tree,omitempty" text:"fact"`
+	Finding string `json:"finding,omitempty" text:"fact"`
 
-	End `text:"free"`
+	End
 }
 
 func (ReviewHeld) Kind() string { return "REVIEW_HELD" }

@@ -4,14 +4,14 @@ import "fmt"
 
 // RunStarted opens a run. After an interrupted run the counters of that run go on.
 type RunStarted struct {
-	Board   string `json:"board" text:"free"`
-	Workdir string `json:"workdir" text:"free"`
-	Version string `json:"version"`
+	Board   string `json:"board"`
+	Workdir string `json:"workdir"`
+	Version string `json:"version" text:"fact"`
 	// Form is the form of journals that the program of this run writes, see [Form]; 0: it has no
 	// number.
 	Form         int    `json:"journal_form,omitempty"`
 	Limits       Limits `json:"limits"`
-	OnDivergence string `json:"on_divergence"`
+	OnDivergence string `json:"on_divergence" text:"fact"`
 	Tasks        int    `json:"tasks"`
 	// Withheld are the names of environment variables that agents do not get.
 	Withheld []string `json:"withheld,omitempty"`
@@ -20,13 +20,13 @@ type RunStarted struct {
 	Lenient        bool             `json:"lenient,omitempty"` // the end of an incomplete board is no failure
 	// DoneBefore are the tasks that were done before the first run. The field is set only in the
 	// first run.
-	DoneBefore []string `json:"done_before,omitempty" text:"free"`
+	DoneBefore []string `json:"done_before,omitempty"`
 
-	Supervision *Supervision `json:"supervision,omitempty" text:"free"` // nil without a supervisor
+	Supervision *Supervision `json:"supervision,omitempty"` // nil without a supervisor
 	Memory      Memory       `json:"supervisor_memory,omitempty"`
-	Adapter     string       `json:"supervisor_adapter,omitempty"`
+	Adapter     string       `json:"supervisor_adapter,omitempty" text:"fact"`
 
-	Manager   string `json:"manager_adapter,omitempty"`
+	Manager   string `json:"manager_adapter,omitempty" text:"fact"`
 	Told      bool   `json:"manager_is_told,omitempty"` // the Manager's role accepts anomalies
 	KeepGoing bool   `json:"keep_going,omitempty"`      // a failed task is set aside
 	// ByNeeds reports that some tasks need other tasks. The next task may then be anywhere on the
@@ -36,21 +36,21 @@ type RunStarted struct {
 
 	// Marked and Removed are tasks that earlier runs set aside. A person has since marked the tasks
 	// in Marked as done, and has taken the tasks in Removed off the list.
-	Marked  []string `json:"aside_marked,omitempty" text:"free"`
-	Removed []string `json:"aside_removed,omitempty" text:"free"`
+	Marked  []string `json:"aside_marked,omitempty"`
+	Removed []string `json:"aside_removed,omitempty"`
 	// Named is a task that is set aside and that a person has made current since the last step; ""
 	// for none.
-	Named string `json:"aside_named,omitempty" text:"free"`
+	Named string `json:"aside_named,omitempty"`
 
 	// Place identifies the files of the run, see durable.Place; "": not known.
-	Place string `json:"place,omitempty"`
+	Place string `json:"place,omitempty" text:"fact"`
 
 	Git       *GitWay `json:"git,omitempty"`       // nil if no checkpoints are made
 	Elsewhere bool    `json:"elsewhere,omitempty"` // the files are from another clone's checkpoint
 	// Allowed are the files that checkpoints may hold although they look like secrets.
-	Allowed []string `json:"secrets_allow,omitempty" text:"free"`
+	Allowed []string `json:"secrets_allow,omitempty"`
 
-	Command *Command `json:"command,omitempty" text:"free"` // nil in records of earlier versions
+	Command *Command `json:"command,omitempty"` // nil in records of earlier versions
 
 	// NoGit reports that the folder is in no git repository, see [NoGitText]. The field
 	// is set only in the first run.
@@ -62,9 +62,9 @@ type RunStarted struct {
 
 // Command is the command line of a run, as far as it decides how the run goes on.
 type Command struct {
-	Flags []string `json:"flags" text:"free"` // each with its value, such as --agent=claude
-	Dir   string   `json:"dir" text:"free"`   // the folder in which it was given, as a path from the board's folder
-	Board string   `json:"board" text:"free"` // the board, as it was named
+	Flags []string `json:"flags"` // each with its value, such as --agent=claude
+	Dir   string   `json:"dir"`   // the folder in which it was given, as a path from the board's folder
+	Board string   `json:"board"` // the board, as it was named
 }
 
 // PartlyWithheld has environment variables that the agents of some roles do not get.
@@ -94,25 +94,25 @@ const NoGitText = "the folder is in no git repository: work that goes round in c
 
 // RunInterrupted ends a run that is to be continued. The next run keeps the counters and attempts.
 type RunInterrupted struct {
-	Board       string     `json:"board" text:"free"`
+	Board       string     `json:"board"`
 	Outcome     Outcome    `json:"outcome"`
-	Reason      string     `json:"reason" text:"free"`
+	Reason      string     `json:"reason"`
 	Quarantined []TaskFile `json:"quarantined,omitempty"` // the files of the tasks in quarantine
 
 	// Until is the time to ask the provider again, in RFC 3339. It is "" if the provider named
 	// no time, or if Outcome is not Later.
-	Until string `json:"until,omitempty"`
-	By    By     `json:"by,omitempty"`               // what ended the run; "": not known
-	Exit  int    `json:"exit_code,omitempty"`        // exit code of a run that a signal ended; 0: that of Outcome
-	Hint  string `json:"hint,omitempty" text:"free"` // what mends it; "": nothing is to be mended
+	Until string `json:"until,omitempty" text:"fact"`
+	By    By     `json:"by,omitempty"`        // what ended the run; "": not known
+	Exit  int    `json:"exit_code,omitempty"` // exit code of a run that a signal ended; 0: that of Outcome
+	Hint  string `json:"hint,omitempty"`      // what mends it; "": nothing is to be mended
 	// Changed reports that the run has ended because of a change that a person has to accept, see
 	// [FilesChanged].
 	Changed bool   `json:"changed,omitempty"`
-	Behind  string `json:"behind,omitempty"` // see RunFinished
+	Behind  string `json:"behind,omitempty" text:"fact"` // see RunFinished
 	// Waited is the length in ms of the wait for a provider during which the run ended; 0 if the
 	// run did not wait.
 	Waited int64  `json:"waited,omitempty"`
-	Marks  string `json:"marks_sha256,omitempty"` // SHA-256 of the marks of tasks at the end of the run
+	Marks  string `json:"marks_sha256,omitempty" text:"fact"` // SHA-256 of the marks of tasks at the end of the run
 }
 
 func (RunInterrupted) Kind() string { return "RUN_INTERRUPTED" }
@@ -127,15 +127,15 @@ func (e RunInterrupted) Sentence() Sentence {
 
 // RunFinished ends a run. The next run has fresh attempts and limits.
 type RunFinished struct {
-	Board   string  `json:"board" text:"free"`
+	Board   string  `json:"board"`
 	Outcome Outcome `json:"outcome"`
-	Text    string  `json:"text" text:"free"`
+	Text    string  `json:"text"`
 	By      By      `json:"by,omitempty"` // what ended the run; "": not known
 	Steps   int     `json:"steps"`
-	Marks   string  `json:"marks_sha256,omitempty"` // SHA-256 of the marks of tasks at the end of the run
+	Marks   string  `json:"marks_sha256,omitempty" text:"fact"` // SHA-256 of the marks of tasks at the end of the run
 	// Behind is the SHA-256 of the board if programs that hear of the end may still change it; a
 	// [BoardLeft] follows. It is "" if there are none.
-	Behind string `json:"behind,omitempty"`
+	Behind string `json:"behind,omitempty" text:"fact"`
 }
 
 func (RunFinished) Kind() string { return "RUN_FINISHED" }
@@ -153,18 +153,18 @@ func (e RunFinished) Sentence() Sentence {
 
 // Acknowledged is a decision of the Lead about what the board waits for.
 type Acknowledged struct {
-	Board    string  `json:"board" text:"free"`
-	BoardSHA string  `json:"board_sha256"` // SHA-256 of the board after the decision
-	Note     string  `json:"note" text:"free"`
+	Board    string  `json:"board"`
+	BoardSHA string  `json:"board_sha256" text:"fact"` // SHA-256 of the board after the decision
+	Note     string  `json:"note"`
 	About    Subject `json:"about"`
 	Choice   Choice  `json:"choice"`
 	// Task is the task that the decision is for; "" if it is for the board, its step or all tasks.
-	Task string `json:"task,omitempty"`
-	Text string `json:"text" text:"free"` // the decision in words
+	Task string `json:"task,omitempty" text:"name"`
+	Text string `json:"text"` // the decision in words
 	// Left is what the board still waits for after the acceptance of Task; "" for nothing.
-	Left string `json:"left,omitempty" text:"free"`
+	Left string `json:"left,omitempty"`
 	// Dropped are undone tasks that an agent took off the list of a board that is accepted as it is.
-	Dropped []string `json:"dropped,omitempty" text:"free"`
+	Dropped []string `json:"dropped,omitempty"`
 
 	ID string `json:"id,omitempty"` // the message with the decision; "" if no run was at work
 }
@@ -230,9 +230,9 @@ func (c Choice) Word() Choice {
 // checkpoint's push with its hooks, and the commands for notifications. What comes after it is a
 // person's doing.
 type BoardLeft struct {
-	Board    string `json:"board" text:"free"`
-	BoardSHA string `json:"board_sha256"`
-	Text     string `json:"text,omitempty" text:"free"` // what such a program did to the board, and what became of that; "": nothing
+	Board    string `json:"board"`
+	BoardSHA string `json:"board_sha256" text:"fact"`
+	Text     string `json:"text,omitempty"` // what such a program did to the board, and what became of that; "": nothing
 }
 
 func (BoardLeft) Kind() string { return "BOARD_LEFT" }

@@ -8,16 +8,16 @@ import (
 // StepStarted opens a step, in which a role gets a task.
 type StepStarted struct {
 	Step     int    `json:"step"`
-	Task     string `json:"task"`
-	Role     string `json:"role"`
-	BoardSHA string `json:"board_sha256"`
+	Task     string `json:"task" text:"name"`
+	Role     string `json:"role" text:"fact"`
+	BoardSHA string `json:"board_sha256" text:"fact"`
 	Index    int    `json:"index"` // place of the task on the list, from 1; 0 if it is not listed
 	Of       int    `json:"of"`
 	// Mark is the mark of the step's processes. After a crash the next run finds the processes by
 	// their mark.
-	Mark string `json:"mark,omitempty"`
+	Mark string `json:"mark,omitempty" text:"fact"`
 	// Path is Task as a clean path, such as tasks/1.md for ./tasks/1.md; "" if they are equal.
-	Path string `json:"path,omitempty"`
+	Path string `json:"path,omitempty" text:"name"`
 
 	// Call is the first call of a supervisor's step; "" in any other step.
 	Call Call `json:"call,omitempty"`
@@ -44,9 +44,9 @@ func (e StepStarted) Sentence() Sentence {
 // CallRestarted starts the open call afresh, on the board as it is now.
 type CallRestarted struct {
 	Step     int    `json:"step"`
-	Task     string `json:"task"`
-	BoardSHA string `json:"board_sha256"`
-	Reason   string `json:"reason" text:"free"`
+	Task     string `json:"task" text:"name"`
+	BoardSHA string `json:"board_sha256" text:"fact"`
+	Reason   string `json:"reason"`
 }
 
 func (CallRestarted) Kind() string { return "CALL_RESTARTED" }
@@ -60,26 +60,26 @@ func (e CallRestarted) Sentence() Sentence {
 // StepFinished closes a step, after the Manager's decision is on the board.
 type StepFinished struct {
 	Step     int     `json:"step"`
-	Task     string  `json:"task"`
-	Role     string  `json:"role"`
-	Status   string  `json:"status"`              // status of the task agent's reply
-	Manager  string  `json:"manager"`             // status of the Manager's reply
-	Message  string  `json:"message" text:"free"` // message of the Manager's reply
-	NextTask *string `json:"next_task"`           // nil if the Manager named no next task
-	BoardSHA string  `json:"board_sha256"`        // SHA-256 of the board at the end of the step
+	Task     string  `json:"task" text:"name"`
+	Role     string  `json:"role" text:"fact"`
+	Status   string  `json:"status" text:"fact"`       // status of the task agent's reply
+	Manager  string  `json:"manager" text:"fact"`      // status of the Manager's reply
+	Message  string  `json:"message"`                  // message of the Manager's reply
+	NextTask *string `json:"next_task" text:"name"`    // nil if the Manager named no next task
+	BoardSHA string  `json:"board_sha256" text:"fact"` // SHA-256 of the board at the end of the step
 	// Warning is a notice about the Manager's decision: the board differs from the reply (then the
 	// board counts), or the next task needs undone tasks. It is "" if there is nothing to tell.
-	Warning string `json:"warning,omitempty" text:"free"`
+	Warning string `json:"warning,omitempty"`
 	Millis  int64  `json:"millis"` // ms from the start of the step to its end
 
 	// Checkpoint is the ID of the checkpoint after which the Manager was called; "" after a task.
-	Checkpoint string `json:"checkpoint,omitempty"`
+	Checkpoint string `json:"checkpoint,omitempty" text:"name"`
 
 	// Dropped are the tasks that the Manager took off the list undone.
-	Dropped []string `json:"dropped,omitempty" text:"free"`
-	Renamed []Rename `json:"renamed,omitempty" text:"free"` // tasks that the Manager renamed
+	Dropped []string `json:"dropped,omitempty"`
+	Renamed []Rename `json:"renamed,omitempty"` // tasks that the Manager renamed
 	// Leaving is set only if this run has already worked on the task that is next.
-	Leaving     *Leaving   `json:"leaving,omitempty" text:"free"`
+	Leaving     *Leaving   `json:"leaving,omitempty"`
 	Quarantined []TaskFile `json:"quarantined,omitempty"` // the files of the tasks in quarantine
 }
 
@@ -136,18 +136,18 @@ func (e StepFinished) Ended() string {
 
 // Rename is a new name of a task on the list.
 type Rename struct {
-	From string `json:"from"`
-	To   string `json:"to"`
+	From string `json:"from" text:"name"`
+	To   string `json:"to" text:"name"`
 }
 
 // StepAbandoned closes a step that no longer fits the board, because a person changed the board
 // between two runs.
 type StepAbandoned struct {
 	Step   int    `json:"step"`
-	Task   string `json:"task"`
-	Reason string `json:"reason" text:"free"`
+	Task   string `json:"task" text:"name"`
+	Reason string `json:"reason"`
 	// Named is the current task of the changed board; "" if that is Task, or if the board is over.
-	Named string `json:"named,omitempty" text:"free"`
+	Named string `json:"named,omitempty"`
 }
 
 func (StepAbandoned) Kind() string { return "STEP_ABANDONED" }
@@ -160,10 +160,10 @@ func (e StepAbandoned) Sentence() Sentence {
 
 // Leaving is the state of the work at the end of a step, for the search for loops.
 type Leaving struct {
-	Other bool   `json:"other,omitempty"` // the next task is not the task of this step
-	Tree  string `json:"tree,omitempty"`  // hash of the work tree; "" if unknown
+	Other bool   `json:"other,omitempty"`            // the next task is not the task of this step
+	Tree  string `json:"tree,omitempty" text:"fact"` // hash of the work tree; "" if unknown
 	// Finding is the hash of the agent's message and log (see [FindingOf]); "" if Tree is known or
 	// Other is set.
-	Finding string `json:"finding,omitempty"`
-	Said    string `json:"said,omitempty" text:"free"` // the agent's message
+	Finding string `json:"finding,omitempty" text:"fact"`
+	Said    string `json:"said,omitempty"` // the agent's message
 }

@@ -19,9 +19,9 @@ const (
 // Supervision is the plan by which a resident supervisor looks in on a board: seed 001. It is read
 // once, at the start of a run.
 type Supervision struct {
-	Role string `json:"role"`
+	Role string `json:"role" text:"fact"`
 	// Requirement is the purpose of the board; "" if the first task states it.
-	Requirement string `json:"requirement,omitempty" text:"free"`
+	Requirement string `json:"requirement,omitempty"`
 	// Every is the number of finished tasks after which a checkpoint is due. A checkpoint is also
 	// due after the last task. If Every is 0, only the checkpoints in the list At are due.
 	Every   int            `json:"every,omitempty"`
@@ -31,10 +31,10 @@ type Supervision struct {
 
 // CheckpointAt is a checkpoint after a certain task.
 type CheckpointAt struct {
-	ID    string `json:"id"`
-	After string `json:"after"` // the task, as the board writes its path
+	ID    string `json:"id" text:"name"`
+	After string `json:"after" text:"name"` // the task, as the board writes its path
 	// Scope are the tasks to look at; nil for those finished since the last checkpoint.
-	Scope []string `json:"scope,omitempty"`
+	Scope []string `json:"scope,omitempty" text:"name"`
 }
 
 // Memory is the place in which a supervisor remembers earlier checkpoints.
@@ -49,36 +49,36 @@ const (
 
 // Checkpoint is one look of the supervisor at the board.
 type Checkpoint struct {
-	ID    string   `json:"id"`
-	Scope []string `json:"scope"`           // tasks to look at
-	After string   `json:"after,omitempty"` // the task after which this checkpoint was due
+	ID    string   `json:"id" text:"name"`
+	Scope []string `json:"scope" text:"name"`           // tasks to look at
+	After string   `json:"after,omitempty" text:"name"` // the task after which this checkpoint was due
 	// Again is the ID of a checkpoint that blocked and is repeated by this one; "" for none.
-	Again string `json:"again,omitempty"`
+	Again string `json:"again,omitempty" text:"name"`
 }
 
 // CheckpointHeld is the outcome of a checkpoint with a verdict. Data is the state update of seed
 // 001, "Step 7: Publish State".
 type CheckpointHeld struct {
 	AttemptRef
-	Data  StateUpdate `json:"data" text:"free"`
-	Risks []string    `json:"risks" text:"free"`
-	Trend string      `json:"quality_trend" text:"free"`
-	Read  []string    `json:"artifacts_read" text:"free"` // files read, as the supervisor claims
+	Data  StateUpdate `json:"data"`
+	Risks []string    `json:"risks"`
+	Trend string      `json:"quality_trend"`
+	Read  []string    `json:"artifacts_read"` // files read, as the supervisor claims
 
 	Then OnBlock `json:"on_block,omitempty"` // consequence if the verdict is "block"
 	// Kept has the notes in wisdom/, and ReportSHA the SHA-256 of the report, as the checkpoint left
 	// them. What is different later is not the supervisor's.
 	Kept      []KeptFile `json:"kept,omitempty"`
-	ReportSHA string     `json:"report_sha256,omitempty"`
+	ReportSHA string     `json:"report_sha256,omitempty" text:"fact"`
 
-	End `text:"free"`
+	End
 }
 
 // KeptFile is a file of the supervisor in the folder of the board's runs.
 type KeptFile struct {
-	Name string `json:"name" text:"free"` // path from that folder
-	Size int    `json:"size"`             // bytes
-	SHA  string `json:"sha256"`
+	Name string `json:"name"` // path from that folder
+	Size int    `json:"size"` // bytes
+	SHA  string `json:"sha256" text:"fact"`
 }
 
 func (CheckpointHeld) Kind() string { return "CHECKPOINT_HELD" }
@@ -122,24 +122,24 @@ func (then OnBlock) follow(s Sentence) Sentence {
 
 // StateUpdate is the published result of a checkpoint.
 type StateUpdate struct {
-	Status       string   `json:"status"` // the constant "task_complete"
+	Status       string   `json:"status" text:"fact"` // the constant "task_complete"
 	ID           string   `json:"task_id"`
-	Report       string   `json:"ref" text:"free"` // path of the report, from the board's folder
-	Findings     []string `json:"key_findings" text:"free"`
-	Decisions    []string `json:"decisions" text:"free"`
-	Verification string   `json:"verification"` // the constant "self-validated"
-	Verdict      string   `json:"supervision_verdict"`
+	Report       string   `json:"ref"` // path of the report, from the board's folder
+	Findings     []string `json:"key_findings"`
+	Decisions    []string `json:"decisions"`
+	Verification string   `json:"verification" text:"fact"` // the constant "self-validated"
+	Verdict      string   `json:"supervision_verdict" text:"fact"`
 	Score        float64  `json:"supervision_score"`
 }
 
 // CheckpointMissed ends a checkpoint, or the start of the supervisor, without a verdict.
 type CheckpointMissed struct {
 	Step   int    `json:"step"`
-	Task   string `json:"task"` // ID of the checkpoint; if there is none, the supervisor's role
-	Reason string `json:"reason" text:"free"`
+	Task   string `json:"task" text:"name"` // ID of the checkpoint; if there is none, the supervisor's role
+	Reason string `json:"reason"`
 
 	Then     OnBlock `json:"on_block,omitempty"` // consequence for the run
-	BoardSHA string  `json:"board_sha256,omitempty"`
+	BoardSHA string  `json:"board_sha256,omitempty" text:"fact"`
 }
 
 func (CheckpointMissed) Kind() string { return "CHECKPOINT_MISSED" }
@@ -155,12 +155,12 @@ func (e CheckpointMissed) Sentence() Sentence {
 // own: seed 001, "Error Handling". The supervisor keeps running and keeps its session.
 type SupervisorFailed struct {
 	AttemptRef
-	Reason string `json:"reason" text:"free"`
+	Reason string `json:"reason"`
 	Errors int    `json:"errors"` // number of the supervisor's errors in this run, including this error
 
 	Then OnBlock `json:"on_block,omitempty"` // consequence for the run
 
-	End `text:"free"`
+	End
 }
 
 func (SupervisorFailed) Kind() string { return "SUPERVISOR_FAILED" }
@@ -177,10 +177,10 @@ func (e SupervisorFailed) Sentence() Sentence {
 // only read: seed 001, "Role Isolation Rules". The supervisor's verdict does not count.
 type ScopeViolated struct {
 	AttemptRef
-	Files []string `json:"files" text:"free"`
-	Text  string   `json:"text" text:"free"`
+	Files []string `json:"files"`
+	Text  string   `json:"text"`
 
-	End `text:"free"`
+	End
 }
 
 func (ScopeViolated) Kind() string { return "SUPERVISOR_SCOPE_VIOLATION" }
@@ -191,8 +191,8 @@ func (e ScopeViolated) Sentence() Sentence {
 
 // SupervisorLost is the death of the supervisor's program between two checkpoints.
 type SupervisorLost struct {
-	Task   string `json:"task"` // the supervisor's role
-	Reason string `json:"reason" text:"free"`
+	Task   string `json:"task" text:"name"` // the supervisor's role
+	Reason string `json:"reason"`
 }
 
 func (SupervisorLost) Kind() string { return "SUPERVISOR_LOST" }
@@ -207,7 +207,7 @@ func (e SupervisorLost) Sentence() Sentence {
 // SupervisorDismissed is the request to the supervisor to shut down at the end of a run, with the
 // answer: seed 001, "Shutdown Protocol".
 type SupervisorDismissed struct {
-	Task     string `json:"task"` // the supervisor's role
+	Task     string `json:"task" text:"name"` // the supervisor's role
 	Request  string `json:"request_id"`
 	Approved bool   `json:"approve"` // the supervisor agreed; otherwise its program was ended
 }
@@ -227,7 +227,7 @@ func (e SupervisorDismissed) Sentence() Sentence {
 // CheckpointReopened lets the supervisor look again at a board that a checkpoint had stopped and
 // that was edited since then.
 type CheckpointReopened struct {
-	Task string `json:"task"` // ID of the checkpoint; if there is none, the supervisor's role
+	Task string `json:"task" text:"name"` // ID of the checkpoint; if there is none, the supervisor's role
 	// Later reports that the supervisor looks at the board after the next task, and not before it.
 	Later bool `json:"later,omitempty"`
 }

@@ -24,11 +24,11 @@ const (
 // TeardownMoved is the change of a team's teardown to another state: seed 002, "Teardown
 // Readiness".
 type TeardownMoved struct {
-	Board   string        `json:"board" text:"free"`
+	Board   string        `json:"board"`
 	To      TeardownState `json:"teardown_state"`
 	Round   int           `json:"round,omitempty"` // number of the RETRYING round, from 1
 	Request string        `json:"request_id,omitempty"`
-	Reason  string        `json:"reason,omitempty" text:"free"`
+	Reason  string        `json:"reason,omitempty"`
 	Status  string        `json:"ack_status,omitempty"` // FORCED_FINALIZE_APPROVED or ""
 }
 
@@ -60,7 +60,7 @@ func (e TeardownMoved) Sentence() Sentence {
 // ForcedFinalizeCandidate names the members that never answered the request to shut down. The Lead
 // may approve the end of the team without them.
 type ForcedFinalizeCandidate struct {
-	Board   string   `json:"board" text:"free"`
+	Board   string   `json:"board"`
 	Missing []string `json:"missing"`
 }
 
@@ -78,8 +78,8 @@ func (e ForcedFinalizeCandidate) Sentence() Sentence {
 
 // TeardownBlocked is the refusal to delete the team, with its reason.
 type TeardownBlocked struct {
-	Board  string `json:"board" text:"free"`
-	Reason string `json:"reason" text:"free"`
+	Board  string `json:"board"`
+	Reason string `json:"reason"`
 }
 
 func (TeardownBlocked) Kind() string { return "TEARDOWN_BLOCKED" }
@@ -95,8 +95,8 @@ func (e TeardownBlocked) Sentence() Sentence {
 // ForcedFinalizeAcked is the Lead's approval to end the team without the members that never
 // answered.
 type ForcedFinalizeAcked struct {
-	Board string `json:"board" text:"free"`
-	Note  string `json:"note" text:"free"`
+	Board string `json:"board"`
+	Note  string `json:"note"`
 }
 
 func (ForcedFinalizeAcked) Kind() string { return "FORCED_FINALIZE_ACK" }

@@ -27,8 +27,8 @@ const ToolOver OnTool = "over"
 type ToolUnavailable struct {
 	AttemptRef
 	Tool   string `json:"tool"`
-	Agent  string `json:"agent"`              // adapter of the agent
-	Reason string `json:"reason" text:"free"` // words of the agent's program
+	Agent  string `json:"agent"`  // adapter of the agent
+	Reason string `json:"reason"` // words of the agent's program
 	Then   OnTool `json:"then"`
 	Agents int    `json:"agents"` // number of agents that missed the tool in this run
 }
@@ -72,7 +72,7 @@ func (t OnTool) suffix() string {
 // attempt. The event changes no state.
 type ToolsUsed struct {
 	AttemptRef
-	ToolWork `text:"free"`
+	ToolWork
 }
 
 func (ToolsUsed) Kind() string { return "TOOLS_USED" }
@@ -90,14 +90,14 @@ func (e ToolsUsed) Sentence() Sentence {
 
 // ToolWork is the use of tools by an attempt, as the agent's program reports it.
 type ToolWork struct {
-	Uses []ToolUse `json:"uses" text:"free"` // the tool that took longest comes first
+	Uses []ToolUse `json:"uses"` // the tool that took longest comes first
 	// Spans are the times in which a call was open, in order. Short spans may be missing.
 	Spans []ToolSpan `json:"spans"`
 }
 
 // ToolUse sums up the calls of one tool.
 type ToolUse struct {
-	Tool    string `json:"tool" text:"free"` // name; "" for the sum of all further tools
+	Tool    string `json:"tool"` // name; "" for the sum of all further tools
 	Calls   int    `json:"calls"`
 	Failed  int    `json:"failed,omitempty"`
 	Millis  int64  `json:"millis"`         // ms of all calls together

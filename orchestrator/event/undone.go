@@ -6,11 +6,11 @@ import "fmt"
 // stands as it did before the work, or marks of the run or the files of an open step are gone. The
 // tasks are done again. The event is journaled at the start of a run, before RunStarted.
 type WorkUndone struct {
-	Board    string   `json:"board" text:"free"`
-	BoardSHA string   `json:"board_sha256"`
-	Step     int      `json:"step,omitempty"` // the first step that does not count; 0: only the marks of Tasks are gone
-	Gone     string   `json:"gone,omitempty"` // what tells it, if Step is open: [GoneFiles] or [GoneMarks]; "": the board
-	Tasks    []string `json:"tasks"`          // tasks that have no status any more
+	Board    string   `json:"board"`
+	BoardSHA string   `json:"board_sha256" text:"fact"`
+	Step     int      `json:"step,omitempty"`             // the first step that does not count; 0: only the marks of Tasks are gone
+	Gone     string   `json:"gone,omitempty" text:"fact"` // what tells it, if Step is open: [GoneFiles] or [GoneMarks]; "": the board
+	Tasks    []string `json:"tasks" text:"name"`          // tasks that have no status any more
 }
 
 // What is gone of an open step: the files that its work left, or marks of earlier steps.

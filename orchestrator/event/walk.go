@@ -4,19 +4,19 @@ package event
 // also the intent to write that decision onto the board.
 type ManagerWalked struct {
 	Step     int     `json:"step"`
-	Task     string  `json:"task"`
-	Status   string  `json:"status"`
-	Message  string  `json:"message" text:"free"`
-	NextTask *string `json:"next_task"`
+	Task     string  `json:"task" text:"name"`
+	Status   string  `json:"status" text:"fact"`
+	Message  string  `json:"message"`
+	NextTask *string `json:"next_task" text:"name"`
 	Marked   bool    `json:"marked,omitempty"` // Task is marked as done
 	// Warning is a notice that the board has no place to record its end; "" for no notice.
-	Warning string `json:"warning,omitempty" text:"free"`
-	ByNeeds bool   `json:"by_needs,omitempty"` // package walk met a task that needs an unfinished task
-	Before  string `json:"before_sha256"`      // SHA-256 of the board before the decision
-	Current string `json:"current"`            // current task before the decision; "" for none
-	After   string `json:"after_sha256"`       // SHA-256 of the board after the decision
+	Warning string `json:"warning,omitempty"`
+	ByNeeds bool   `json:"by_needs,omitempty"`        // package walk met a task that needs an unfinished task
+	Before  string `json:"before_sha256" text:"fact"` // SHA-256 of the board before the decision
+	Current string `json:"current" text:"name"`       // current task before the decision; "" for none
+	After   string `json:"after_sha256" text:"fact"`  // SHA-256 of the board after the decision
 	// Left are the tasks that package walk could not name as next, each with the reason.
-	Left []string `json:"left,omitempty" text:"free"`
+	Left []string `json:"left,omitempty"`
 }
 
 func (ManagerWalked) Kind() string { return "MANAGER_WALKED" }

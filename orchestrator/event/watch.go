@@ -3,9 +3,9 @@ package event
 // ConsentAsked asks a person for consent to a decision about the running attempt.
 type ConsentAsked struct {
 	AttemptRef
-	Anomaly  `text:"free"`
+	Anomaly
 	Decision Decision `json:"decision"`
-	Text     string   `json:"text" text:"free"`
+	Text     string   `json:"text"`
 }
 
 func (ConsentAsked) Kind() string { return "CONSENT_ASKED" }
@@ -54,17 +54,17 @@ const (
 // Overdue is a stage that an agent without progress has reached: seed 002, "Event Monitoring
 // Model". The events that embed it change no state.
 type Overdue struct {
-	Severity string `json:"severity"` // INFO, WARN or CRITICAL
-	Action   string `json:"action"`   // PING, ESCALATE or REASSIGN_PROPOSAL
+	Severity string `json:"severity" text:"fact"` // INFO, WARN or CRITICAL
+	Action   string `json:"action" text:"fact"`   // PING, ESCALATE or REASSIGN_PROPOSAL
 	Millis   int64  `json:"elapsed_millis"`
-	Text     string `json:"text" text:"free"`
+	Text     string `json:"text"`
 }
 
 // IdleBreach reports that a working agent has made no progress for so long that the next stage of
 // alerts is reached: seed 002, "Idle / No-response".
 type IdleBreach struct {
 	AttemptRef
-	Overdue `text:"free"`
+	Overdue
 }
 
 func (IdleBreach) Kind() string { return "IDLE_BREACH" }
@@ -82,7 +82,7 @@ func (e IdleBreach) Sentence() Sentence {
 // is reached. The reviewed agent waits meanwhile.
 type ReviewBreach struct {
 	AttemptRef
-	Overdue `text:"free"`
+	Overdue
 }
 
 func (ReviewBreach) Kind() string { return "REVIEW_SLA_BREACH" }
@@ -93,22 +93,22 @@ func (e ReviewBreach) Sentence() Sentence {
 
 // Anomaly is a finding of the watch about a running agent: seed 000, "anomaly_report".
 type Anomaly struct {
-	Type     string `json:"anomaly_type"`        // such as idle, error, timeout or mcp_stuck
-	Check    string `json:"check"`               // name of the check that found the anomaly
-	Severity string `json:"severity"`            // warning or critical
-	Tool     string `json:"tool,omitempty"`      // tool whose call has the anomaly; "" for none
-	Details  string `json:"details" text:"free"` // the evidence in words
-	Advice   string `json:"recommendation"`      // continue, assist, restart or replan
+	Type     string `json:"anomaly_type" text:"fact"`   // such as idle, error, timeout or mcp_stuck
+	Check    string `json:"check" text:"fact"`          // name of the check that found the anomaly
+	Severity string `json:"severity" text:"fact"`       // warning or critical
+	Tool     string `json:"tool,omitempty"`             // tool whose call has the anomaly; "" for none
+	Details  string `json:"details"`                    // the evidence in words
+	Advice   string `json:"recommendation" text:"fact"` // continue, assist, restart or replan
 	// Executor is the role of the agent with the anomaly; "" if it is the role of the step.
-	Executor string `json:"executor,omitempty"`
+	Executor string `json:"executor,omitempty" text:"fact"`
 	// Action is what the run does at once, in words; "" for nothing.
-	Action string `json:"action,omitempty"`
+	Action string `json:"action,omitempty" text:"fact"`
 }
 
 // AnomalyFound is an anomaly of the running attempt. The event changes no state.
 type AnomalyFound struct {
 	AttemptRef
-	Anomaly `text:"free"`
+	Anomaly
 }
 
 func (AnomalyFound) Kind() string { return "ANOMALY_FOUND" }
@@ -139,7 +139,7 @@ const asksForHelp = "asks for help"
 // "Recovery confirmation". The event changes no state.
 type Recovered struct {
 	AttemptRef
-	Text string `json:"text" text:"free"`
+	Text string `json:"text"`
 }
 
 func (Recovered) Kind() string { return "RECOVERED" }
@@ -153,10 +153,10 @@ func (e Recovered) Sentence() Sentence {
 // the others it is journaled before the agent is ended.
 type RebootTested struct {
 	AttemptRef
-	Anomaly  `text:"free"`
-	Answers  []Answer `json:"answers" text:"free"`
+	Anomaly
+	Answers  []Answer `json:"answers"`
 	Decision Decision `json:"decision"`
-	Text     string   `json:"text" text:"free"` // reason, for people and for the next attempt
+	Text     string   `json:"text"` // reason, for people and for the next attempt
 }
 
 func (RebootTested) Kind() string { return "REBOOT_TESTED" }
@@ -191,7 +191,7 @@ func (e RebootTested) Sentence() Sentence {
 type Answer struct {
 	Question string `json:"question"`
 	Yes      bool   `json:"yes"`
-	Evidence string `json:"evidence" text:"free"`
+	Evidence string `json:"evidence"`
 }
 
 // Decision is the treatment of a hung agent.

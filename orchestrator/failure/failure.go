@@ -71,3 +71,13 @@ func Quote(path string) string {
 type Frozen struct{ Text string }
 
 func (e *Frozen) Error() string { return e.Text }
+
+// SecretName returns the error for a name that holds a secret, so that it cannot be journaled. shown
+// is the name without the secret.
+func SecretName(shown string) *Invalid {
+	return &Invalid{
+		Err: errors.New("a path holds a secret: " + shown),
+		Fix: "rename the file; a word that is no secret must not be the value of a variable " +
+			"whose name looks secret, nor stand under redact: in the settings",
+	}
+}

@@ -35,6 +35,7 @@ type Git struct {
 	MaxOutput int           // limit of the output that Run returns, in bytes; longer output is an error; 0: no limit
 	Stdout    io.Writer     // receives the output; nil: Run returns it
 	Stderr    io.Writer     // receives standard error, besides the words in an Error; nil: nothing else does
+	Writes    []string      // folders that the call may write to, whose disks could be full
 
 	settings []string // settings of git as KEY=VALUE, besides those in the variable fixed
 }
@@ -47,7 +48,7 @@ type Git struct {
 func EndLeftovers(runs string) (proc.Mark, error) {
 	place := durable.PlaceOf(runs)
 	mark := proc.MarkOf("git of " + string(place))
-	return mark, proc.EndMarked(mark, place, place)
+	return mark, proc.EndMarked(place, place, mark)
 }
 
 // Error is the failure of a call of git.
@@ -55,6 +56,7 @@ type Error struct {
 	Args   []string
 	Exit   proc.Exit
 	Stderr string // the first mostWords bytes of standard error
+	Full   bool   // a disk that the call writes to is full
 }
 
 func (e *Error) Error() string {
@@ -68,9 +70,13 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns the error of the system that git tells of, or nil, so that a full disk is one whichever
-// program met it. What a server says is about the server.
+// Unwrap returns the error of the system that git has met, or nil, so that a full disk is one whichever
+// program met it. Git has other words for a full disk in each place, and a name can have them too, so
+// the free space decides. What a server says is about the server.
 func (e *Error) Unwrap() error {
+	if e.Full {
+		return syscall.ENOSPC
+	}
 	for line := range strings.Lines(e.Stderr) {
 		if strings.HasPrefix(line, "remote:") {
 			continue
@@ -84,14 +90,14 @@ func (e *Error) Unwrap() error {
 	return nil
 }
 
-var systemErrors = []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.ESTALE, syscall.EFBIG,
+var systemErrors = []syscall.Errno{syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.ESTALE, syscall.EFBIG,
 	syscall.ENOTCONN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}
 
-// IsRefusal reports whether git ended by itself with an error. A git that was killed or took too long
-// says nothing about the repository.
+// IsRefusal reports whether git ended by itself with an error. A git that was killed, took too long or
+// met a full disk says nothing about the repository.
 func IsRefusal(err error) bool {
 	e := (*Error)(nil)
-	return errors.As(err, &e) && !e.Exit.TimedOut && e.Exit.Signal == ""
+	return errors.As(err, &e) && !e.Exit.TimedOut && e.Exit.Signal == "" && !e.Full
 }
 
 // ErrTooLong is the error of Run if git prints more than MaxOutput.
@@ -152,7 +158,9 @@ func (g Git) Run(stop context.Context, stdin []byte, args ...string) (string, er
 	case exit.Stopped:
 		return "", context.Cause(stop)
 	case !exit.Succeeded():
-		return stdout.String(), &Error{args, exit, words.String()}
+		// Without words a call has answered a question with no.
+		full := (words.Len() > 0 || exit.Signal != "") && slices.ContainsFunc(g.Writes, durable.IsFull)
+		return stdout.String(), &Error{args, exit, words.String(), full}
 	case g.MaxOutput > 0 && stdout.Len() > g.MaxOutput:
 		return "", ErrTooLong
 	}

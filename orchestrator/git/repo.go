@@ -95,6 +95,9 @@ func Open(stop context.Context, dir string, mark proc.Mark) (*Repo, error) {
 // config --list, because these read nothing that can start a program.
 func (r *Repo) User(stop context.Context, args ...string) (string, error) {
 	g := Git{Program: r.Program, Dir: r.Top, Env: callers(), Mark: r.Mark, Timeout: userTime, MaxOutput: maxList}
+	if args[0] == "update-ref" {
+		g.Writes = []string{r.Common}
+	}
 	out, err := g.Run(stop, nil, args...)
 	return strings.TrimSuffix(out, "\n"), err // a list of settings ends with a NUL, not a newline
 }
@@ -203,6 +206,7 @@ func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, ar
 	if c.Objects != "" {
 		objects = c.Objects
 	}
+	g.Writes = []string{folder, objects, r.Top}
 	// The caller sets HOME if git needs the user's keys. Otherwise git must not see the user's
 	// home.
 	if !slices.ContainsFunc(c.Env, func(e string) bool { return strings.HasPrefix(e, "HOME=") }) {

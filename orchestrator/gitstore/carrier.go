@@ -145,7 +145,8 @@ func (c *Carrier) isOtherWay() (bool, error) {
 		return false, nil // no journal yet, or an error that the ledger will report
 	}
 	s := &h.State
-	other := s.Apply(event.RunStarted{Git: c.way}) == nil && s.Frozen != nil && s.Frozen.Git != nil
+	now := event.Redacted(event.RunStarted{Git: c.way}, c.Redactor.String) // as the journal has it
+	other := s.Apply(now) == nil && s.Frozen != nil && s.Frozen.Git != nil
 	return other, ledger.RequireForm(c.Folder, h)
 }
 

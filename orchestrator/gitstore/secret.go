@@ -159,6 +159,9 @@ func (s *Store) isAllowed(o object) bool {
 // describe returns the error for the secret that a scanner has found.
 func (s *Store) describe(stop context.Context, look *scanner, commit string) error {
 	e := &SecretError{File: look.found.path, Object: look.found.id}
+	if strings.HasPrefix(look.found.path, s.inTree+"/") {
+		e.Own = look.found.path
+	}
 	switch {
 	case look.kind == "commit":
 		e.File, e.Made = fmt.Sprintf("the message or the author of the commit %.12s", e.Object), e.Object != commit

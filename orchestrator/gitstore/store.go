@@ -95,6 +95,7 @@ type SecretError struct {
 	File   string // place of the secret in words: a path, or a part of a commit
 	Object string // the name of the object in git
 	Made   bool   // the object is committed already, by an agent or a person
+	Own    string // path of the object if it is a file of the run; otherwise ""
 }
 
 func (e *SecretError) Error() string {
@@ -106,6 +107,10 @@ func (e *SecretError) Error() string {
 
 // Hint names the ways to remove or to allow the secret.
 func (e *SecretError) Hint() string {
+	if e.Own != "" { // nobody can edit a journal, and git has nothing to ignore there
+		return "secrets_allow: ['" + strings.ReplaceAll(e.Own, "'", "''") + "'] in .kanban-run.yaml lets this file of the run pass as it is, " +
+			"so the secret itself has to be replaced; or leave the setting checkpoint out; then the same command goes on"
+	}
 	if e.Made {
 		return "take it out of the commits (git rebase -i), " +
 			"or pass it with secrets_allow: [" + e.Object[:12] + "]; then the same command goes on"

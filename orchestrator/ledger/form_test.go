@@ -165,3 +165,22 @@ func TestDraftOf(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// TestEncodeRedacts: no secret comes to the journal. A text is redacted, and an event that would name
+// a task by a secret is refused with what settles it.
+func TestEncodeRedacts(t *testing.T) {
+	l := New("b.yaml", rundir.Dir{}, silent{}, redact.New([]string{"hunter2-tok3n"}), time.Now)
+	changed := event.FilesChanged{Task: "t.md", Files: []event.ChangedFile{{By: event.RoleFile, File: "roles/hunter2-tok3n.md"}}}
+	e, data, err := l.encode(changed)
+	if text := string(data); err != nil || strings.Contains(text, "hunter2") || !strings.Contains(text, "roles/[REDACTED_SECRET].md") {
+		t.Errorf("encode = %s, %v", data, err)
+	}
+	if got := e.(event.FilesChanged).Files[0].File; got != "roles/[REDACTED_SECRET].md" {
+		t.Errorf("the history has %s", got)
+	}
+	var invalid *failure.Invalid
+	_, data, err = l.encode(event.TaskSetAside{Task: "hunter2-tok3n.md"})
+	if !errors.As(err, &invalid) || data != nil || !strings.Contains(err.Error(), "[REDACTED_SECRET].md") || !strings.HasPrefix(invalid.Hint(), "rename the file") {
+		t.Errorf("encode = %s, %v, want a refusal", data, err)
+	}
+}

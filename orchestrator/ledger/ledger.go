@@ -139,9 +139,13 @@ func (l *Ledger) Append(e event.Event) error {
 	return nil
 }
 
-// encode redacts and encodes an event. It returns the redacted event, too, which Append applies to
-// the history.
+// encode redacts and encodes an event: nothing comes into a journal another way. It returns the
+// redacted event, too, which Append applies to the history. Errors: *failure.Invalid for a secret in
+// a name that a later run would have to find again.
 func (l *Ledger) encode(e event.Event) (event.Event, []byte, error) {
+	if shown := event.SecretName(e, l.redactor.String); shown != "" {
+		return nil, nil, failure.SecretName(shown)
+	}
 	e = event.Redacted(e, l.redactor.String)
 	data, err := json.Marshal(e)
 	if err != nil {

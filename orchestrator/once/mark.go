@@ -2,9 +2,11 @@ package once
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/durable"
@@ -46,32 +48,60 @@ func noteCall(dir, name string) (done func(), err error) {
 	}, nil
 }
 
+// Bounds on a start: an agent can put any number of files into the folder. Each look at all processes
+// is for the calls of one batch, whose files are open meanwhile.
+const (
+	batch     = 128
+	mostNotes = 8 * batch
+)
+
 // EndLeftovers ends the agents that earlier calls in the work directory have left. A call leaves an
-// agent if its process is killed together with the guardian.
+// agent if its process is killed together with the guardian. One start looks at mostNotes notes at
+// most, and removes those of calls that have ended.
 func EndLeftovers(dir string) error {
-	entries, err := os.ReadDir(callsDir(dir))
+	folder, err := os.Open(callsDir(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	}
-	for _, e := range entries {
-		err = errors.Join(err, endLeftover(dir, e.Name()))
-	}
-	return err
-}
-
-func endLeftover(dir, name string) error {
-	path := filepath.Join(callsDir(dir), name)
-	lock, err := durable.Acquire(path)
-	if held := (*durable.HeldError)(nil); errors.As(err, &held) {
-		return nil // the call is under way
 	}
 	if err != nil {
 		return err
 	}
-	here := durable.PlaceOf(callsDir(dir))
-	err = agent.EndLeftovers(markOf(dir, name), here, here)
-	if err == nil {
-		err = os.Remove(path)
+	defer folder.Close()
+	notes, err := folder.ReadDir(mostNotes)
+	if err != nil && err != io.EOF {
+		return err
 	}
-	return errors.Join(err, lock.Release())
+	notes = slices.DeleteFunc(notes, func(e fs.DirEntry) bool { return !e.Type().IsRegular() })
+	var errs []error
+	for some := range slices.Chunk(notes, batch) {
+		errs = append(errs, endLeftovers(dir, some))
+	}
+	return errors.Join(errs...)
+}
+
+// endLeftovers ends the agents of the calls that have ended, and removes the notes of these calls. It
+// keeps them locked meanwhile, so that no other start takes an unfinished end for a finished one.
+func endLeftovers(dir string, notes []fs.DirEntry) (err error) {
+	var marks, ended []string
+	for _, e := range notes {
+		path := filepath.Join(callsDir(dir), e.Name())
+		lock, failed := durable.Acquire(path)
+		if held := (*durable.HeldError)(nil); errors.As(failed, &held) {
+			continue // the call is under way
+		}
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		defer func() { err = errors.Join(err, lock.Release()) }()
+		marks, ended = append(marks, markOf(dir, e.Name())), append(ended, path)
+	}
+	here := durable.PlaceOf(callsDir(dir))
+	if failed := agent.EndLeftovers(here, here, marks...); failed != nil {
+		return errors.Join(err, failed)
+	}
+	for _, path := range ended {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
 }

@@ -92,10 +92,18 @@ func IsMarked() bool {
 // others.
 func IsWithin(mark Mark) bool { return mark != 0 && hasMark(os.Getpid(), mark) }
 
-// hasMark looks for the mark in the limits and the environment of a process.
-func hasMark(pid int, mark Mark) bool {
-	return slices.Contains(readMarkLimits(pid), uint64(mark)) ||
-		slices.Contains(strings.Split(readMarkVariable(pid), ","), formatMark(mark))
+// hasMark looks for one of the marks in the limits and the environment of a process.
+func hasMark(pid int, marks ...Mark) bool {
+	isOne := func(m uint64) bool { return slices.Contains(marks, Mark(m)) }
+	if slices.ContainsFunc(readMarkLimits(pid), isOne) {
+		return true
+	}
+	for word := range strings.SplitSeq(readMarkVariable(pid), ",") {
+		if m, err := strconv.ParseUint(word, 16, 64); err == nil && isOne(m) {
+			return true
+		}
+	}
+	return false
 }
 
 // readMarkLimits returns the current markLimits of a process. It returns nil if the process is gone
@@ -148,23 +156,25 @@ func readEnviron(pid, thread int) []byte {
 	return text
 }
 
-// EndMarked kills the processes that an agent of a dead run left behind: all that have the mark,
-// and their descendants. It returns when all of them have ended. The run was at work at born, and the
-// caller, who found it dead, is at here. Of another place nothing is known: its run may be at work,
-// so EndMarked kills nothing. The same holds if this process itself has the mark, and then EndMarked
-// returns a *LeftoverError. Errors: *LeftoverError if some do not end, or an error of the system.
-func EndMarked(mark Mark, born, here durable.Place) error {
-	if mark == 0 || !born.IsAt(here) {
+// EndMarked kills the processes that agents of dead runs left behind: all that have one of the marks,
+// and their descendants. It returns when all of them have ended. The runs were at work at born, and the
+// caller, who found them dead, is at here. Of another place nothing is known: its run may be at work,
+// so EndMarked kills nothing. The same holds if this process itself has one of the marks, and then
+// EndMarked returns a *LeftoverError. Errors: *LeftoverError if some do not end, or an error of the
+// system.
+func EndMarked(born, here durable.Place, marks ...Mark) error {
+	marks = slices.DeleteFunc(slices.Clone(marks), func(m Mark) bool { return m == 0 })
+	if len(marks) == 0 || !born.IsAt(here) {
 		return nil
 	}
-	if self := os.Getpid(); hasMark(self, mark) {
+	if self := os.Getpid(); hasMark(self, marks...) {
 		return &LeftoverError{[]int{self}}
 	}
 	deadline := time.Now().Add(sweepTime)
 	all := processSet{} // kept over all rounds, because a dying process hides its mark
 	for {
 		none := true
-		err := eachMarked(mark, func(pid int, s stat) bool {
+		err := eachMarked(marks, func(pid int, s stat) bool {
 			none = false
 			all.add(pid, s)
 			_ = unix.Kill(pid, unix.SIGKILL)
@@ -189,7 +199,7 @@ func EndMarked(mark Mark, born, here durable.Place) error {
 func Lives(mark Mark) bool {
 	lives := false
 	if mark != 0 {
-		_ = eachMarked(mark, func(int, stat) bool {
+		_ = eachMarked([]Mark{mark}, func(int, stat) bool {
 			lives = true
 			return false
 		})
@@ -200,11 +210,11 @@ func Lives(mark Mark) bool {
 // chases bounds how often a search looks for processes that were started during the search.
 const chases = 10
 
-// eachMarked calls the function visit for every living process that has the mark and for their
+// eachMarked calls the function visit for every living process that has one of the marks and for their
 // descendants, until the function returns false. A look at all processes takes longer than one process
 // of a chain of forks lives. So the search begins with the newest, and goes on with those that were
 // started meanwhile.
-func eachMarked(mark Mark, visit func(pid int, s stat) bool) error {
+func eachMarked(marks []Mark, visit func(pid int, s stat) bool) error {
 	seen := map[int]bool{}
 	for range chases {
 		pids, err := listProcesses()
@@ -217,7 +227,7 @@ func eachMarked(mark Mark, visit func(pid int, s stat) bool) error {
 		}
 		for _, pid := range slices.Backward(pids) {
 			seen[pid] = true
-			if !hasMark(pid, mark) {
+			if !hasMark(pid, marks...) {
 				continue
 			}
 			for _, below := range appendDescendants(nil, pid) {

@@ -122,7 +122,7 @@ func TestEndMarked(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			mark := NewMark()
 			pid := orphan(t, kind, mark)
-			if err := EndMarked(mark, "", ""); err != nil {
+			if err := EndMarked("", "", mark); err != nil {
 				t.Fatal(err)
 			}
 			if s, ok := readStat(pid); ok && !s.dead {
@@ -132,6 +132,23 @@ func TestEndMarked(t *testing.T) {
 				t.Errorf("process %d with another mark was ended", bystander)
 			}
 		})
+	}
+	if err := subreaper.killAllOrphans(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEndSeveral: one call ends what several dead runs left behind.
+func TestEndSeveral(t *testing.T) {
+	one, two := NewMark(), NewMark()
+	pids := []int{orphan(t, "limits", one), orphan(t, "bare", two)}
+	if err := EndMarked("", "", one, 0, two); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range pids {
+		if s, ok := readStat(pid); ok && !s.dead {
+			t.Errorf("process %d lives on", pid)
+		}
 	}
 	if err := subreaper.killAllOrphans(); err != nil {
 		t.Error(err)
@@ -172,7 +189,7 @@ func TestChainIsSeen(t *testing.T) {
 		close(ended)
 	}()
 	for deadline := time.Now().Add(10 * time.Second); ; {
-		if err := EndMarked(mark, "", ""); err != nil {
+		if err := EndMarked("", "", mark); err != nil {
 			t.Fatal(err)
 		}
 		select {
@@ -212,10 +229,10 @@ func TestEndMarkedSparesItself(t *testing.T) {
 	mark := NewMark()
 	defer setMarkLimits(mark)()
 	var left *LeftoverError
-	if err := EndMarked(mark, "", ""); !errors.As(err, &left) || len(left.Pids) != 1 || left.Pids[0] != os.Getpid() {
+	if err := EndMarked("", "", mark); !errors.As(err, &left) || len(left.Pids) != 1 || left.Pids[0] != os.Getpid() {
 		t.Errorf("EndMarked(our own mark) = %v, want our own number as left over", err)
 	}
-	if err := EndMarked(0, "", ""); err != nil {
+	if err := EndMarked("", "", 0); err != nil {
 		t.Errorf("EndMarked(none) = %v", err)
 	}
 }
@@ -226,13 +243,13 @@ func TestEndMarkedElsewhere(t *testing.T) {
 	mark := NewMark()
 	pid := orphan(t, "daemon", mark)
 	here := durable.PlaceOf(t.TempDir())
-	if err := EndMarked(mark, durable.PlaceOf(t.TempDir()), here); err != nil {
+	if err := EndMarked(durable.PlaceOf(t.TempDir()), here, mark); err != nil {
 		t.Fatal(err)
 	}
 	if s, ok := readStat(pid); !ok || s.dead {
 		t.Errorf("process %d of another place was ended", pid)
 	}
-	if err := EndMarked(mark, here, here); err != nil {
+	if err := EndMarked(here, here, mark); err != nil {
 		t.Fatal(err)
 	}
 	if s, ok := readStat(pid); ok && !s.dead {

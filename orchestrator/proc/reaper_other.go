@@ -58,7 +58,7 @@ func (c *child) killTree() {}
 func (c *child) sweep() error { return nil }
 
 // EndMarked does nothing, because this system has no place for a mark.
-func EndMarked(_ Mark, _, _ durable.Place) error { return nil }
+func EndMarked(_, _ durable.Place, _ ...Mark) error { return nil }
 
 // Lives returns false, because this system has no place for a mark.
 func Lives(Mark) bool { return false }

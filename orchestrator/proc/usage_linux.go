@@ -55,7 +55,7 @@ func (p *Process) Usage() (u Usage, ok bool) {
 // keys are process IDs. A process stays in the family after its parent has ended.
 func (p *Process) Family() map[int]Relative {
 	all := processSet{}
-	_ = eachMarked(p.child.mark, func(pid int, s stat) bool { // processes that cannot be listed are left out
+	_ = eachMarked([]Mark{p.child.mark}, func(pid int, s stat) bool { // processes that cannot be listed are left out
 		all.add(pid, s)
 		return true
 	})

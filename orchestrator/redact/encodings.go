@@ -30,7 +30,8 @@ func literals(value string) (all []*literal) {
 	add(hexed, hexForms(value)...)
 	add(decimal, decimals(value))
 	add(encoded, base32Forms(value)...)
-	for _, text := range []string{value, string(jsonBody(value, true)), string(jsonBody(value, false))} {
+	add(encoded6, base64Forms(value)...)
+	for _, text := range jsonForms(value) {
 		add(encoded6, base64Forms(text)...) // JSON as in claims and in the documents of Kubernetes
 	}
 	for _, once := range base64Forms(value) {

@@ -131,6 +131,38 @@ func pythonASCII(s string) string {
 	return b.String()
 }
 
+// pythonJSON is json.dumps(s) without the quotes.
+func pythonJSON(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch i := strings.IndexRune("\n\r\t\b\f\"\\", r); {
+		case i >= 0:
+			b.WriteString(`\` + `nrtbf"\`[i:i+1])
+		case ' ' <= r && r < 0x7f:
+			b.WriteRune(r)
+		default:
+			b.WriteString(eachUnit(`\u%04x`)(string(r)))
+		}
+	}
+	return b.String()
+}
+
+// dotnetJSON is JsonSerializer.Serialize(s) without the quotes.
+func dotnetJSON(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r > '~' || strings.ContainsRune("\"&'+<>`", r):
+			b.WriteString(eachUnit(`\u%04X`)(string(r)))
+		case r < ' ' && !strings.ContainsRune("\b\t\n\f\r", r):
+			b.WriteString(eachUnit(`\u%04X`)(string(r)))
+		default:
+			b.WriteString(pythonJSON(string(r)))
+		}
+	}
+	return b.String()
+}
+
 // octalChars writes the characters of Latin-1 as JavaScript reads them.
 func octalChars(s string) string {
 	var b strings.Builder
@@ -230,6 +262,11 @@ func encoders() (all []encoder) {
 	for n := range 3 {
 		add(fmt.Sprint("base64 of JSON at ", n), shifted(n, then(js, b64)))
 		add(fmt.Sprint("base64 of JSON, no HTML, at ", n), shifted(n, then(plainJS, b64)))
+		add(fmt.Sprint("base64 of JSON, Python, at ", n), shifted(n, then(pythonJSON, b64)))
+		add(fmt.Sprint("base64 of JSON, PHP, at ", n), shifted(n, then(pythonJSON, replaced("/", `\/`), b64)))
+		add(fmt.Sprint("base64 of JSON, .NET, at ", n), shifted(n, then(dotnetJSON, b64)))
+		add(fmt.Sprint("base64 of JSON, all escaped, at ", n), then(eachUnit(`\u%04x`), shifted(n, b64)))
+		add(fmt.Sprint("base64 of JSON, all escaped, upper case, at ", n), then(eachUnit(`\u%04X`), shifted(n, b64)))
 		for k := range 3 {
 			add(fmt.Sprint("base64 twice at ", n, k), shifted(n, then(b64, shifted(k, b64))))
 		}

@@ -34,7 +34,7 @@ func (r *Redactor) redactMeanings(b []byte) []byte {
 			continue
 		}
 		if safe := r.String(text); safe != text {
-			out = append(append(out, b[done:s.from]...), jsonBody(safe, false)...)
+			out = append(append(out, b[done:s.from]...), jsonBody(safe)...)
 			done = s.to
 		}
 	}
@@ -100,12 +100,11 @@ func appendString(out, b []byte, s span, secrets []span) []byte {
 // quoted reports whether the scalar is a string.
 func quoted(b []byte, s span) bool { return s.from > 0 && b[s.from-1] == '"' }
 
-// jsonBody returns s as a JSON string without its quotes. It also escapes the characters <, > and &
-// if html is true.
-func jsonBody(s string, html bool) []byte {
+// jsonBody returns s as a JSON string without its quotes.
+func jsonBody(s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(html)
+	enc.SetEscapeHTML(false)
 	enc.Encode(s) // cannot fail for a string in memory
 	return b.Bytes()[1 : b.Len()-len("\"\n")]
 }

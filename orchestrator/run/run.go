@@ -27,17 +27,18 @@ type Hold struct {
 	Anchor *rundir.Anchor // holds the folder; nil before Take has it
 	Taken  bool           // another run has the lock by now, so nothing may be written
 
-	board string // as the user wrote it
-	lock  *rundir.Lock
-	share func(*os.File) (release func() error, err error) // see preflight.Job.HoldLock
-	undo  []func() error
+	board      string // as the user wrote it
+	keepOutput bool   // keep all output of agents
+	lock       *rundir.Lock
+	share      func(*os.File) (release func() error, err error) // see preflight.Job.HoldLock
+	undo       []func() error
 }
 
 // Take takes the folder of a board's runs and the lock of the board. A dry run takes those of a
 // copy of the board. The caller has to close the hold even after an error. Errors:
 // *durable.HeldError if another run has the board.
 func Take(p *preflight.Prepared) (*Hold, error) {
-	h := &Hold{board: p.Board}
+	h := &Hold{board: p.Board, keepOutput: p.KeepOutput}
 	if p.DryRun {
 		remove, err := p.Workspace.CopyAside()
 		h.undo = append(h.undo, remove)
@@ -92,9 +93,9 @@ func (h *Hold) Close() error {
 
 // EndLeftovers ends the processes that an earlier run left running, because otherwise two agents
 // could do the same task. It finds the processes by the marks in s, the state of that run. It keeps
-// the output of the attempt that was cut short.
+// the output of the attempt that was cut short, and that of the attempts before it.
 func (h *Hold) EndLeftovers(s *flow.State) error {
-	end := func(mark string) error { return agent.EndLeftovers(mark, durable.Place(s.Place), h.Place) }
+	end := func(mark string) error { return agent.EndLeftovers(durable.Place(s.Place), h.Place, mark) }
 	if v := s.Supervisor; v != nil && v.Mark != "" {
 		if err := end(v.Mark); err != nil {
 			return err
@@ -113,7 +114,7 @@ func (h *Hold) EndLeftovers(s *flow.State) error {
 			return err
 		}
 	}
-	return h.Folder.KeepStreams(step.Number, string(step.Call), step.Running)
+	return h.Folder.KeepStreams(rundir.Kept{Step: step.Number, Call: string(step.Call), Attempt: step.Running, All: h.keepOutput})
 }
 
 // EndAllLeftovers ends what earlier runs left running, for a run that holds the lock and is refused.
@@ -128,11 +129,17 @@ func (h *Hold) EndAllLeftovers(refused error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return refused
 	}
-	errs := []error{refused, err}
-	for _, mark := range marks {
-		errs = append(errs, agent.EndLeftovers(mark, born, h.Place))
+	return errors.Join(refused, err, agent.EndLeftovers(born, h.Place, marks...))
+}
+
+// EndUnopened is EndAllLeftovers for a run that has not opened the journal. An agent can remove the lock
+// of a run, and then that run has the journal's alone.
+func (h *Hold) EndUnopened(refused error) error {
+	held, err := durable.IsHeld(h.Folder.Journal())
+	if held || err != nil {
+		return errors.Join(refused, err)
 	}
-	return errors.Join(errs...)
+	return h.EndAllLeftovers(refused)
 }
 
 // EndLeftovers ends what earlier runs of boards left running, for a start that is refused before it takes
@@ -152,11 +159,7 @@ func EndLeftovers(boards []string) error {
 		}
 		if err == nil {
 			h.Place = h.Folder.Place()
-			var held bool // an agent can remove the lock of a run, which then has the journal's alone
-			if held, err = durable.IsHeld(h.Folder.Journal()); err == nil && !held {
-				err = h.EndAllLeftovers(nil)
-			}
-			err = errors.Join(err, lock.Release())
+			err = errors.Join(h.EndUnopened(nil), lock.Release())
 		}
 		errs = append(errs, err)
 	}

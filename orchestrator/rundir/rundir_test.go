@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -68,7 +69,7 @@ func TestStream(t *testing.T) {
 					t.Fatal(err)
 				}
 				if attempt == 2 && tt.keep {
-					if err := d.KeepStreams(7, "task", attempt); err != nil {
+					if err := d.KeepStreams(Kept{Step: 7, Call: "task", Attempt: attempt}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -83,6 +84,53 @@ func TestStream(t *testing.T) {
 			}
 			if output := d.Output(7); (output != "") != (err == nil) {
 				t.Errorf("Output = %q", output)
+			}
+		})
+	}
+}
+
+// TestKeptIsBounded: of a long stream both ends are kept, and of a call what the last start has made.
+func TestKeptIsBounded(t *testing.T) {
+	long := []byte("begin" + strings.Repeat("x", 2*keptPart) + "end")
+	for name, tt := range map[string]struct {
+		first   func(attempt int) int
+		all     bool
+		attempt int
+		want    string // attempts whose output is left
+	}{
+		"one start":                       {func(int) int { return 1 }, false, 3, "1 2 3"},
+		"the last of two starts":          {func(n int) int { return (n-1)/3*3 + 1 }, false, 5, "4 5"},
+		"starts that were killed at once": {func(int) int { return 0 }, false, mostKept + 2, "3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18"},
+		"all":                             {func(n int) int { return n }, true, 5, "1 2 3 4 5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := Dir{t.TempDir()}
+			for n := 1; n <= tt.attempt; n++ {
+				s := d.NewStream("task", Stderr)
+				_, _ = s.Write(long)
+				kept := Kept{Step: 1, Call: "task", Attempt: n, First: tt.first(n), All: tt.all}
+				if err := errors.Join(s.Close(), d.KeepStreams(kept)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var left []string
+			for n := 1; n <= tt.attempt; n++ {
+				text, err := os.ReadFile(filepath.Join(d.Output(1), fmt.Sprintf("task-%d.stderr", n)))
+				if err != nil {
+					continue
+				}
+				left = append(left, fmt.Sprint(n))
+				head, tail, cut := bytes.Cut(text, []byte("\n[kanban-run left out 8 bytes here; --keep-output keeps all]\n"))
+				ends := len(head) == keptPart && len(tail) == keptPart && bytes.HasPrefix(head, []byte("begin")) && bytes.HasSuffix(tail, []byte("end"))
+				if tt.all && !bytes.Equal(text, long) || !tt.all && !(cut && ends) {
+					t.Errorf("attempt %d: %d bytes are kept, %d and %d", n, len(text), len(head), len(tail))
+				}
+			}
+			if got := strings.Join(left, " "); got != tt.want {
+				t.Errorf("the output of attempts %s is left, want %s", got, tt.want)
+			}
+			if entries, _ := os.ReadDir(d.output()); len(entries) != 0 {
+				t.Errorf("%v is left for the next attempt", entries)
 			}
 		})
 	}
@@ -151,7 +199,7 @@ func TestStreamFollowsNoLink(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if err := d.KeepStreams(1, "task", 1); (err != nil) != (tt == "steps") {
+			if err := d.KeepStreams(Kept{Step: 1, Call: "task", Attempt: 1}); (err != nil) != (tt == "steps") {
 				t.Errorf("KeepStreams: %v", err)
 			}
 			text, err := os.ReadFile(precious)

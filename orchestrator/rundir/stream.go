@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 
 	"kanban-run/orchestrator/plainfile"
@@ -114,29 +116,101 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// KeepStreams moves the output of the last attempt of a call to the folder of its step. It follows
-// no link out of the run's folder, since an agent could have made one.
-func (d Dir) KeepStreams(step int, call string, attempt int) error {
+// Kept is an attempt whose output is kept.
+type Kept struct {
+	Step    int
+	Call    string
+	Attempt int
+	First   int  // first attempt of the call that this start has made; the output of earlier ones is removed
+	All     bool // keep all of the output, and that of earlier attempts
+}
+
+// Bounds on what is kept, unless all of it is.
+const (
+	keptPart = 512 << 10 // bytes of each end of a stream
+	mostKept = 16        // attempts of one call
+)
+
+// KeepStreams moves the output of the last attempt of a call to the folder of its step. Of a long
+// stream it keeps both ends. It follows no link out of the run's folder, since an agent could have
+// made one.
+func (d Dir) KeepStreams(k Kept) error {
 	root, err := plainfile.OpenRoot(d.Path)
 	if err != nil {
 		return fmt.Errorf("keep the agent's output: %w", err)
 	}
 	defer root.Close()
-	folder := filepath.Join("steps", stepName(step))
+	folder := filepath.Join("steps", stepName(k.Step))
+	if !k.All {
+		removeEarlier(root, folder, k)
+	}
 	for _, kind := range []string{Stdout, Stderr} {
-		from := filepath.Join("output", call+"."+kind)
-		if info, err := root.Lstat(from); err != nil || info.Size() == 0 || !info.Mode().IsRegular() {
+		from := filepath.Join("output", k.Call+"."+kind)
+		info, err := root.Lstat(from)
+		if err != nil || info.Size() == 0 || !info.Mode().IsRegular() {
 			continue
 		}
-		err := root.MkdirAll(folder, 0o700)
-		if err == nil {
-			err = root.Rename(from, filepath.Join(folder, fmt.Sprintf("%s-%d.%s", call, attempt, kind)))
+		to := filepath.Join(folder, fmt.Sprintf("%s-%d.%s", k.Call, k.Attempt, kind))
+		if err = root.MkdirAll(folder, 0o700); err == nil {
+			err = keepStream(root, from, to, k.All || info.Size() <= 2*keptPart)
 		}
 		if err != nil {
 			return fmt.Errorf("keep the agent's output: %w", err)
 		}
 	}
 	return nil
+}
+
+// removeEarlier removes the output of attempts that earlier starts have kept. One that cannot be
+// removed is left to the next attempt.
+func removeEarlier(root *os.Root, folder string, k Kept) {
+	dir, err := root.Open(folder)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		number, of := strings.CutPrefix(name, k.Call+"-")
+		number, _, _ = strings.Cut(number, ".")
+		if n, err := strconv.Atoi(number); of && err == nil && (n < k.First || n <= k.Attempt-mostKept) {
+			_ = root.Remove(filepath.Join(folder, name))
+		}
+	}
+}
+
+// keepStream moves a stream, or copies both ends of it. On a full disk it moves all of it.
+func keepStream(root *os.Root, from, to string, all bool) error {
+	if !all && copyEnds(root, from, to) == nil {
+		return nil
+	}
+	return root.Rename(from, to)
+}
+
+// copyEnds copies both ends of a stream, with a line about what is left out between them.
+func copyEnds(root *os.Root, from, to string) error {
+	_ = root.Remove(to) // what an agent may have put there
+	in, err := root.OpenFile(from, os.O_RDONLY|plainfile.NonBlock, 0)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, io.MultiReader(
+		io.NewSectionReader(in, 0, keptPart),
+		strings.NewReader(fmt.Sprintf("\n[kanban-run left out %d bytes here; --keep-output keeps all]\n", info.Size()-2*keptPart)),
+		io.NewSectionReader(in, info.Size()-keptPart, keptPart)))
+	if err = errors.Join(err, out.Close()); err != nil {
+		return errors.Join(err, root.Remove(to))
+	}
+	return root.Remove(from)
 }
 
 // EmptyStreams deletes the output of the last attempt of a call. A file that cannot be emptied, or

@@ -8,6 +8,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/roster"
 )
 
@@ -200,6 +201,9 @@ func (k *Keeper) has(roles []string, of func(*roster.Player) bool) bool {
 	return slices.ContainsFunc(k.Roster.Loaded(k.Dir), func(p *roster.Player) bool { return !p.Pretends && isOf(p, roles) && of(p) })
 }
 
+// isOf reports whether a program plays one of the roles. A redacted role may be any.
 func isOf(p *roster.Player, roles []string) bool {
-	return slices.ContainsFunc(roles, func(r string) bool { return strings.EqualFold(r, p.Role.Name) })
+	return slices.ContainsFunc(roles, func(r string) bool {
+		return strings.EqualFold(r, p.Role.Name) || strings.Contains(r, redact.Mark)
+	})
 }

@@ -83,9 +83,11 @@ func HeldHere(dir string, r *roster.Roster) (h Held, err error) {
 }
 
 // Single watches the files that decide while an agent without a board is at work. The returned
-// function tells the boards of the work tree what the agent has changed. p is the agent's player.
-func Single(dir string, r *roster.Roster, p *roster.Player) (end func() error) {
+// function tells the boards of the work tree what the agent has changed. p is the agent's player, and redact hides
+// secrets in names.
+func Single(dir string, r *roster.Roster, p *roster.Player, redact func(string) string) (end func() error) {
 	k := newHere(dir, r, false)
+	k.watch.redact = redact
 	r.LoadAll(dir)
 	k.known = k.look()
 	return func() error {

@@ -29,7 +29,8 @@ type Turn struct {
 	RoleOf  func(task string) string // role that a task names; nil: the command has no board
 	Skip    func(path string) bool   // whether a file is the board or a task, which decide nothing here
 	Notice  func(text string)
-	Used    []string // roles that the board needs as it stands
+	Redact  func(string) string // hides secrets in the names that are kept; nil: none are kept
+	Used    []string            // roles that the board needs as it stands
 	// Supervisor is the role of the board's resident supervisor; "": there is none.
 	Supervisor string
 	// Siblings returns the changes in the journals of other boards beside this one. It is called if the
@@ -67,7 +68,7 @@ func NewKeeper(t Turn) *Keeper {
 		return nil
 	}
 	k := &Keeper{Turn: t, files: map[*roster.Player][]source{}}
-	k.watch = watch{top: git.TopOf(t.Dir), decides: k.decides, seen: map[source]look{}}
+	k.watch = watch{top: git.TopOf(t.Dir), decides: k.decides, redact: t.Redact, seen: map[source]look{}}
 	return k
 }
 
@@ -171,6 +172,9 @@ func (k *Keeper) others() (boards []string) {
 // record journals changes of which a person may have to hear, and tells the other boards. A change
 // that brings back what was there before the first one is settled.
 func (k *Keeper) record(e event.FilesChanged) error {
+	if k.Redact != nil {
+		e = event.Redacted(e, k.Redact)
+	}
 	var back []event.ChangedFile
 	pending := k.Journal.State().Changed
 	e.Files = slices.DeleteFunc(e.Files, func(f event.ChangedFile) bool {

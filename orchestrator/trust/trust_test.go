@@ -12,6 +12,7 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/rundir"
 	"kanban-run/roles"
 )
 
@@ -194,5 +195,53 @@ func TestLookInTurn(t *testing.T) {
 	write(t, dir, ".kanban-run.yaml", "env: {pass: [B]}\n")
 	if len(difference(k.known, k.look())) != 1 || len(k.changes()) != 1 || k.changes() != nil {
 		t.Error("the change is lost, or found twice")
+	}
+}
+
+// TestSecretInAName: what a run keeps of a role file with a secret in its name does not have the
+// secret. The change stands as long as the file does, also for a run to which the secret is unknown.
+func TestSecretInAName(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "roles")
+	cast := &roster.Roster{Settings: &config.Settings{}, Roles: &roles.Set{}, Places: roster.Places{Roles: []string{folder}}}
+	redact := func(text string) string { return strings.ReplaceAll(text, "tok3n", "[REDACTED_SECRET]") }
+	run := func(clean func(string) string) *Keeper {
+		k := NewKeeper(Turn{Dir: dir, Roster: cast, Redact: clean, Folder: rundir.Dir{Path: filepath.Join(dir, ".kanban-run", "runs", "b")}})
+		k.known = k.look()
+		return k
+	}
+	write(t, dir, "roles/Nobody.md", "---\nname: Nobody\n---\nx\n")
+	write(t, dir, ".kanban-run/runs/b/x", "")
+	k := run(redact)
+	path := write(t, dir, "roles/tok3n.md", "---\nname: Other\n---\ny\n")
+	changes := k.changes()
+	if len(changes) == 0 {
+		t.Fatal("the new role is no change")
+	}
+	if err := k.keep(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(knownFile(k.Folder.Path))
+	if err != nil || strings.Contains(string(text), "tok3n") || !strings.Contains(string(text), "roles/[REDACTED_SECRET].md") {
+		t.Errorf("kept %s, %v", text, err)
+	}
+	for _, f := range changes {
+		c := flow.Changed{ChangedFile: f}
+		if f.File != "roles/[REDACTED_SECRET].md" {
+			t.Errorf("changed %s", f.File)
+		}
+		for _, later := range []*Keeper{k, run(redact), run(nil)} {
+			if later.valueOf(c) != f.SHA || !isOf(&roster.Player{Role: roles.Role{Name: "Other"}}, []string{"[REDACTED_SECRET]"}) {
+				t.Errorf("%s of %s does not stand", f.Field, f.File)
+			}
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, clean := range []func(string) string{redact, nil} {
+		if got := run(clean).valueOf(flow.Changed{ChangedFile: changes[0]}); got != "" {
+			t.Errorf("the file is gone, and the change stands with %q", got)
+		}
 	}
 }

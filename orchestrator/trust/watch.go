@@ -29,6 +29,7 @@ type source struct {
 type watch struct {
 	top     string                 // top of the work tree
 	decides func(role string) bool // whether a role's prompt decides, too
+	redact  func(string) string    // hides secrets in names; nil: they are not kept
 	seen    map[source]look
 	reads   int // number of sources that were read
 }
@@ -75,6 +76,9 @@ func (w *watch) look(s source) look {
 	}
 	for i := range l.values {
 		l.values[i].By, l.values[i].File = s.by, w.show(s.path)
+		if w.redact != nil { // an agent has the name of the file, and may have the secret
+			l.values[i] = event.Redacted(l.values[i], w.redact)
+		}
 	}
 	w.seen[s] = l
 	return l

@@ -124,7 +124,7 @@ func (w *Watch) prepareJudge(e event.RebootTested) (*roster.Player, agent.Invoca
 	if err != nil {
 		return nil, agent.Invocation{}, err
 	}
-	e = event.Redacted(e, w.Redactor.String).(event.RebootTested)
+	e = event.Redacted(e, w.Redactor.String)
 	in, err := contract.ForJudge(w.agent.AttemptRef, w.Kanban, e.Anomaly, e.Answers)
 	if err != nil {
 		return nil, agent.Invocation{}, err
@@ -222,7 +222,7 @@ func (w *Watch) answerOf(j *judge, g Judgement) event.JudgeAnswered {
 		c := g.ended.Class
 		e.Reason, e.Invalid = g.ended.Failure.Reason, c != event.ClassDeclined && c != event.ClassTooLong
 	}
-	return event.Redacted(e, func(text string) string { return event.Clip(w.Redactor.String(text)) }).(event.JudgeAnswered)
+	return event.Redacted(e, func(text string) string { return event.Clip(w.Redactor.String(text)) })
 }
 
 // Dismiss ends the judge because the hung agent has ended, and waits for the judge's end.

@@ -321,11 +321,7 @@ func DoneBefore(b *board.Board, inOrder bool) (done []string) {
 func CheckSecrets(r *redact.Redactor, paths ...string) error {
 	for _, p := range paths {
 		if shown := r.String(p); shown != p {
-			return &failure.Invalid{
-				Err: fmt.Errorf("a path holds a secret: %s", shown),
-				Fix: "rename the file; a word that is no secret must not be the value of a variable " +
-					"whose name looks secret, nor stand under redact: in the settings",
-			}
+			return failure.SecretName(shown)
 		}
 	}
 	return nil
