@@ -15,6 +15,7 @@ type LaterError struct {
 	Text  string    // in the provider's words
 	Reset time.Time // the end of the limit; zero if it is unknown
 	Busy  bool      // the provider is busy or cannot be reached; no limit is reached
+	Model bool      // the limit is the allowance of one model, and other models are served
 }
 
 func (e *LaterError) Error() string {
@@ -28,6 +29,10 @@ func (e *LaterError) Error() string {
 func (e *LaterError) Hint() string {
 	if e.Busy {
 		return "the same command goes on once the provider answers; --patience has a run wait for it"
+	}
+	if e.Model {
+		return "the same command goes on once the limit is over; --patience has a run wait for it; or name another " +
+			"model in the role, or an agent for it in reassign"
 	}
 	return "the same command goes on once the limit is over; --patience has a run wait for it"
 }

@@ -14,6 +14,7 @@ import (
 type Words struct {
 	Money    []string // the account has no money left
 	Limit    []string // a usage or rate limit of the account
+	Model    []string // such a limit, for one model only
 	TooLong  []string // the session no longer fits the model's context
 	Declined []string // the provider's safeguards refuse
 	Busy     []string // the provider is overloaded or cannot be reached
@@ -89,6 +90,9 @@ func (w *Words) IsLimit(text string) bool {
 	return contains(text, w.Limit, ProviderWords.Limit) && !contains(text, w.Busy) && !w.IsOutOfMoney(text)
 }
 
+// IsOfOneModel reports whether the text of a limit means that other models are still served.
+func (w *Words) IsOfOneModel(text string) bool { return contains(text, w.Model) }
+
 // IsTooLong reports whether a text means that a session no longer fits the model's context.
 func (w *Words) IsTooLong(text string) bool {
 	return contains(text, w.TooLong, ProviderWords.TooLong)
@@ -106,7 +110,7 @@ func (w *Words) IsDeclined(text string) bool {
 func (w *Words) Later(tool string, status int, text string, now time.Time) *LaterError {
 	switch {
 	case w.IsLimit(text):
-		return &LaterError{Text: limitText(tool, text), Reset: ParseReset(text, now)}
+		return &LaterError{Text: limitText(tool, text), Reset: ParseReset(text, now), Model: w.IsOfOneModel(text)}
 	case isBusy(status), status < 400 && contains(text, w.Busy, ProviderWords.Busy) && !contains(text, local):
 		return &LaterError{Text: tool + ": " + text, Busy: true}
 	default:

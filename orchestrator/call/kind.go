@@ -320,11 +320,11 @@ func (c *Caller) end(a *Attempt, e *attempt.Ended) event.End {
 // is the error of the attempt.
 func (c *Caller) refused(a *Attempt, e *attempt.Ended, failed error) event.AttemptStopped {
 	stopped := c.stopped(a, e, failed.Error())
-	stopped.Refusal = &event.Refusal{Provider: a.Player.Adapter.Name(), At: c.Now()}
 	var later *agent.LaterError
 	if errors.As(failed, &later) {
-		stopped.Reason, stopped.Refusal.Reset = later.Text, later.Reset
+		stopped.Reason = later.Text
 	}
+	stopped.Refusal = a.Player.Refused(later, c.Now())
 	return stopped
 }
 

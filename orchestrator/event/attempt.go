@@ -255,7 +255,7 @@ func (e ReplyRejected) Then() string {
 type AttemptStopped struct {
 	AttemptRef
 	Reason  string   `json:"reason" text:"free"`
-	Refusal *Refusal `json:"refusal,omitempty"` // nil if no provider refused the call
+	Refusal *Refusal `json:"refusal,omitempty" text:"free"` // nil if no provider refused the call
 	// Stderr holds the last lines on stderr if the watch ended the attempt; otherwise it is "".
 	Stderr string `json:"stderr,omitempty" text:"free"`
 

@@ -11,7 +11,13 @@ type Refusal struct {
 	Provider string    `json:"provider"`       // name of the provider's adapter
 	At       time.Time `json:"at"`             // time of the refusal
 	Reset    time.Time `json:"reset,omitzero"` // end of the limit; zero if unknown
+	// Model is the model whose allowance alone is used up: the role's model, or DefaultModel. It is
+	// "" if the refusal is not about one model.
+	Model string `json:"model,omitempty" text:"free"`
 }
+
+// DefaultModel stands for the model of an agent whose role names none.
+const DefaultModel = "default"
 
 // ProviderWait is the beginning of a wait for a provider, or for the program of an agent.
 type ProviderWait struct {
@@ -21,12 +27,13 @@ type ProviderWait struct {
 	Role     string    `json:"role"`
 	Provider string    `json:"provider"`
 	Class    Class     `json:"class"`
-	Since    time.Time `json:"since"`            // time of the first of the consecutive refusals
-	Until    time.Time `json:"until"`            // time at which the provider is asked again
-	At       time.Time `json:"at"`               // time from which the wait counts: of the last refusal, or of joining another board's wait
-	Tries    int       `json:"tries"`            // number of consecutive refusals
-	Named    bool      `json:"named,omitempty"`  // the provider names Until as the end of its limit
-	Shared   bool      `json:"shared,omitempty"` // the provider refused a call of another board
+	Since    time.Time `json:"since"`                       // time of the first of the consecutive refusals
+	Until    time.Time `json:"until"`                       // time at which the provider is asked again
+	At       time.Time `json:"at"`                          // time from which the wait counts: of the last refusal, or of joining another board's wait
+	Tries    int       `json:"tries"`                       // number of consecutive refusals
+	Named    bool      `json:"named,omitempty"`             // the provider names Until as the end of its limit
+	Shared   bool      `json:"shared,omitempty"`            // the provider refused a call of another board
+	Model    string    `json:"model,omitempty" text:"free"` // see Refusal.Model
 }
 
 func (ProviderWait) Kind() string { return "PROVIDER_WAIT" }
@@ -47,6 +54,9 @@ const longWait = 10 * time.Minute
 // Waits returns the wait in words, such as "waits for claude's limit until 03:30:00 CET".
 func (e ProviderWait) Waits() string {
 	what, until := e.Provider+"'s limit", " and asks again at"
+	if e.Model != "" {
+		what += " of the model " + e.Model
+	}
 	if e.Named {
 		until = " until"
 	}

@@ -168,7 +168,7 @@ func (c *Call) next(stop context.Context, state *flow.State) (flow.Spawn, error)
 				return flow.Spawn{}, err
 			}
 		case flow.GiveUpWaiting:
-			return flow.Spawn{}, &agent.LaterError{Text: next.Text, Reset: next.Until, Busy: next.Busy}
+			return flow.Spawn{}, &agent.LaterError{Text: next.Text, Reset: next.Until, Busy: next.Busy, Model: next.Model}
 		case flow.Finish:
 			switch next.Outcome {
 			case event.LimitReached:
@@ -185,7 +185,7 @@ func (c *Call) next(stop context.Context, state *flow.State) (flow.Spawn, error)
 
 // refused returns the event for an attempt that the provider refuses to serve for now.
 func (c *Call) refused(ref event.AttemptRef, out *attempt.Ended, later *agent.LaterError) event.AttemptStopped {
-	return event.AttemptStopped{AttemptRef: ref, Reason: later.Text, Refusal: &event.Refusal{Provider: c.player.Adapter.Name(), At: c.Now(), Reset: later.Reset}, End: event.End{Class: out.Class, Worked: out.Worked}}
+	return event.AttemptStopped{AttemptRef: ref, Reason: later.Text, Refusal: c.player.Refused(later, c.Now()), End: event.End{Class: out.Class, Worked: out.Worked}}
 }
 
 // reject applies a rejected reply to the state, adds it to the supervisor log with the instruction

@@ -149,6 +149,23 @@ func TestHopeless(t *testing.T) {
 			t.Errorf("End = %v, want the time %v of a limit that is %s", err, want, status)
 		}
 	}
+	for text, of := range map[string]bool{
+		"You've reached your Fable limit. Switch to another model to continue.": true,
+		"You've hit your Opus limit · resets 8am (UTC)":                         true,
+		"You've hit your weekly limit · resets 8am (UTC)":                       false,
+	} {
+		err := play([]byte(`{"type":"result","is_error":true,"result":"`+text+`"}`), 0, proc.Exit{Code: 1}).report.Err
+		if !errors.As(err, &later) || later.Model != of || strings.Contains(later.Hint(), "another model") != of {
+			t.Errorf("End = %#v, want a limit of one model: %t", err, of)
+		}
+	}
+	for kind, of := range map[string]bool{"five_hour": false, "seven_day_opus": true} {
+		event := `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","rateLimitType":"` + kind + `","resetsAt":1000000000}}` + "\n"
+		err := play([]byte(event+failed(`,"api_error_status":429`)), 0, proc.Exit{Code: 1}).report.Err
+		if !errors.As(err, &later) || later.Model != of {
+			t.Errorf("End = %#v, want a limit of one model for %s: %t", err, kind, of)
+		}
+	}
 	// An error that has passed does not count for the result.
 	passed := fault("rate_limit") + `{"type":"assistant","message":{"content":[]}}` + "\n" + failed("")
 	if r := play([]byte(passed), 0, proc.Exit{Code: 1}).report; r.Err != nil || r.Failure == nil {

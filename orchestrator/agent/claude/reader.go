@@ -33,6 +33,7 @@ type reader struct {
 	warnings agent.Warnings
 	broken   int       // unreadable lines
 	resets   time.Time // end of a limit; zero if unknown
+	ofModel  bool      // the limit is the allowance of one model
 	tools    map[string]string
 	denials  []denied
 	last     *result // the last result; nil before the first
@@ -289,16 +290,23 @@ func (r *reader) onRetry(l *line) {
 		}
 	case tooManyRequests:
 		if delay > patience {
-			r.giveUp(r.limitError("the API wants to be left alone ("+r.waiting+")",
-				time.Now().Add(delay).Round(time.Second)))
+			r.giveUp(&agent.LaterError{Text: "claude: the API wants to be left alone (" + r.waiting + ")",
+				Reset: time.Now().Add(delay).Round(time.Second)})
 		}
 	}
 }
 
+// limitsOfModels are the types of limits that hold for one model only.
+var limitsOfModels = []string{"seven_day_opus", "seven_day_sonnet", "seven_day_overage_included"}
+
 // noteLimit keeps the end of a limit that was reached. It skips the status "allowed", which comes
 // in every good run with a login.
 func (r *reader) noteLimit(l rateLimit) {
-	if l.Status == "rejected" && l.ResetsAt > 0 && l.ResetsAt < 1e11 {
+	if l.Status != "rejected" {
+		return
+	}
+	r.ofModel = slices.Contains(limitsOfModels, l.Type)
+	if l.ResetsAt > 0 && l.ResetsAt < 1e11 {
 		r.resets = time.Unix(int64(l.ResetsAt), 0).UTC()
 	}
 }

@@ -130,13 +130,13 @@ func (r *reader) classify(report *agent.Report) {
 		report.Err = &agent.ConfigError{Text: "claude: " + said,
 			Fix: "name another model in the role file, or none; ANTHROPIC_BASE_URL says whose models they are"}
 	case r.last.APIError == "usage_limit_reached" || !r.resets.IsZero() && (r.fault == "rate_limit" || status == tooManyRequests):
-		report.Err = r.limitError(said, r.resets)
+		report.Err = r.limitError(said)
 	case r.last.TerminalReason == "prompt_too_long" || words.IsTooLong(theirs) || strings.HasPrefix(r.last.Result, "Prompt is too long"):
 		report.Failure, report.TooLong = contract.Failed("%s", said), true
 	case r.last.StopReason == "refusal" || words.IsDeclined(theirs):
 		report.Failure, report.Declined = contract.Failed("%s", said), true
 	case later != nil && !r.resets.IsZero() && !later.Busy:
-		report.Err = r.limitError(said, r.resets)
+		report.Err = r.limitError(said)
 	case later != nil:
 		if report.Err = later; theirs == "" {
 			later.Text = "claude: " + said
@@ -197,6 +197,12 @@ func loginError(words string) *agent.ConfigError {
 			"where env.only lists what agents get, it has to name HOME or the key"}
 }
 
-func (r *reader) limitError(words string, reset time.Time) *agent.LaterError {
-	return &agent.LaterError{Text: "claude: " + words, Reset: reset}
+// limitError returns the error of a limit. If claude's event of the limit names no end, the end in
+// its words counts.
+func (r *reader) limitError(said string) *agent.LaterError {
+	reset := r.resets
+	if reset.IsZero() {
+		reset = agent.ParseReset(said, time.Now())
+	}
+	return &agent.LaterError{Text: "claude: " + said, Reset: reset, Model: r.ofModel || words.IsOfOneModel(said)}
 }

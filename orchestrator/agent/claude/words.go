@@ -2,15 +2,18 @@ package claude
 
 import "kanban-run/orchestrator/agent"
 
-// words are the phrases of claude 2.1.328. agent.ProviderWords has those of its providers.
+// words are the phrases of claude 2.1.332. agent.ProviderWords has those of its providers.
 var words = agent.Words{
 	Money: []string{
 		"spend limit", "group budget", "requires usage credits", "usage credits required", "seat type doesn't include",
 		"out of usage", "out of extra usage", "usage allocation has been disabled", "credit balance is too low", "api error: 402",
 	},
 	Limit: []string{
-		"you've hit your", "session limit", "weekly limit", "5-hour limit", "usage limit reached", "usage is paused for your organization",
+		"you've hit your", "you've reached your", "session limit", "weekly limit", "5-hour limit", "usage limit reached", "usage is paused for your organization",
 		"reached your specified", "out of extra usage",
+	},
+	Model: []string{
+		"switch to another model", "/model to switch", "switch models with /model", "opus limit", "sonnet limit", "fable limit",
 	},
 	TooLong: []string{"prompt is too long", "request too large", "autocompact is thrashing", "reached its context window limit"},
 	Declined: []string{
