@@ -23,6 +23,7 @@ var words = agent.Words{
 		"not your usage limit", "overloaded", "usually temporary", "experiencing high load", "request rejected (429)",
 		"connection dropped", "can't reach the api server", "no internet route", "unable to connect to api",
 		"connection to the api was lost", "no response from api", "mid-response", "before a response was produced",
-		"empty or malformed response",
+		"empty or malformed response", "response stopped arriving", "response stalled", "response never arrived",
+		"response stream was malformed", "stream idle timeout",
 	},
 }
