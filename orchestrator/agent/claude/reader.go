@@ -37,6 +37,7 @@ type reader struct {
 	tools    map[string]string
 	denials  []denied
 	last     *result // the last result; nil before the first
+	reply    *result // the last result with a valid reply; nil before the first
 	told     bool    // the reply is complete, and the current turn answers a later message
 	subtype  string  // subtype of the last result
 	spent    account
@@ -311,8 +312,9 @@ func (r *reader) noteLimit(l rateLimit) {
 	}
 }
 
-// result keeps the newest result, because claude might print another result after a background
-// task. A message that claude begins after a result gets a turn of its own (r.told). The results of
+// result keeps the newest result, and the newest with a valid reply. Claude prints another result
+// after a background task: a later reply is the better one, but the turn of a notification may also
+// fail, or end without words, after the work is done. A message that claude begins after a result gets a turn of its own (r.told). The results of
 // that turn are not kept.
 func (r *reader) result(l *line) {
 	if !r.told {
@@ -331,7 +333,9 @@ func (r *reader) result(l *line) {
 	r.spent.result(&l.result)
 	if !r.told {
 		last := l.result // not the whole line, which would stay in memory
-		r.last = &last
+		if r.last = &last; r.hasReply() {
+			r.reply = r.last
+		}
 	}
 	r.emit(agent.Event{Kind: agent.Usage, Text: r.spent.String()})
 	r.emit(r.resultEvent())
