@@ -18,6 +18,10 @@ type EnvRule struct {
 	Keys []string // patterns of variables that the tool needs, passed even if they look secret
 }
 
+// proxies are the variables that name the way to the internet. Such a value is a secret if it has a
+// password.
+var proxies = []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"}
+
 // merge returns the settings' rule r combined with a role's rule o. An entry of o.Set replaces the
 // entry of the same name in r.Set. If o.Only is not empty, it replaces r.Only.
 func (r EnvRule) merge(o option.Env) EnvRule {

@@ -1,11 +1,15 @@
 package roster
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/option"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/roles"
 )
 
 func TestEnvironment(t *testing.T) {
@@ -40,6 +44,31 @@ func TestEnvironment(t *testing.T) {
 				t.Errorf("withheld: -want +got\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestProxyWithPassword: it is the way to the model, so the tools that ask one get it as they get their key. A plain
+// program does not, and nobody is shown the password.
+func TestProxyWithPassword(t *testing.T) {
+	const proxy = "http://ann:pa55-w0rd@proxy.example:3128"
+	environ := []string{"HTTPS_PROXY=" + proxy, "http_proxy=" + proxy, "NO_PROXY=localhost", "IS_SANDBOX=1", "OTHER=" + proxy}
+	r := &Roster{Settings: &config.Settings{}, Executable: "/bin/true", Environ: environ}
+	for _, name := range []string{"claude", "codex", "gemini", "opencode", "acp", "exec"} {
+		p, err := r.newPlayer(roles.Role{Name: "R"}, playerKey{}, program{name: name, adapter: r.adapter(name), command: []string{"/bin/true"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"OTHER"}
+		if name == "exec" {
+			want = []string{"HTTPS_PROXY", "OTHER", "http_proxy"}
+		}
+		if diff := cmp.Diff(want, p.Withheld); diff != "" {
+			t.Errorf("%s: withheld: -want +got\n%s", name, diff)
+		}
+	}
+	hide, _ := redact.NewNamed(Secrets(environ))
+	if got := hide.String("connect " + proxy + ", user ann, pa55-w0rd"); strings.Contains(got, "pa55") {
+		t.Errorf("a person is shown %s", got)
 	}
 }
 

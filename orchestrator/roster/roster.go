@@ -414,7 +414,9 @@ func (r *Roster) Secrets() []redact.Secret {
 // default variables. If the rule has Only, the keys have no effect.
 func (r *Roster) envRule(role roles.Role, tool agent.Tool) EnvRule {
 	rule := EnvRule{Env: r.Settings.Env}.merge(role.Env)
-	rule.Keys = tool.Keys
+	if rule.Keys = tool.Keys; tool.Signals.Session {
+		rule.Keys = slices.Concat(rule.Keys, proxies) // without its proxy it does not reach its model
+	}
 	for name, value := range tool.Env {
 		named := func(entry string) bool { return strings.HasPrefix(entry, name+"=") }
 		if _, set := rule.Set[name]; !set && !slices.ContainsFunc(r.Environ, named) {
