@@ -89,7 +89,7 @@ func (l *loop) run() (flow.Finish, error) {
 		case flow.Wait:
 			err = l.member.Wait(e.ProviderWait)
 		case flow.GiveUpWaiting:
-			err = &agent.LaterError{Text: e.Text, Reset: e.Until, Busy: e.Busy, Model: e.Model}
+			err = &agent.LaterError{Text: e.Text, Reset: e.Until, Busy: e.Busy, Model: e.Model, Lacks: e.Lacks}
 		case flow.Finish:
 			return e, nil
 		}

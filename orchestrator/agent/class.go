@@ -15,7 +15,10 @@ type LaterError struct {
 	Text  string    // in the provider's words
 	Reset time.Time // the end of the limit; zero if it is unknown
 	Busy  bool      // the provider is busy or cannot be reached; no limit is reached
-	Model bool      // the limit is the allowance of one model, and other models are served
+	// Lacks has the environment variables that the agent does not get, and that may be why it could
+	// not connect.
+	Lacks []string
+	Model bool // the limit is the allowance of one model, and other models are served
 }
 
 func (e *LaterError) Error() string {
@@ -27,6 +30,9 @@ func (e *LaterError) Error() string {
 
 // Hint returns the remedy: to start the same command again later.
 func (e *LaterError) Hint() string {
+	if len(e.Lacks) > 0 {
+		return event.PassText(e.Lacks) + "; then the same command goes on"
+	}
 	if e.Busy {
 		return "the same command goes on once the provider answers; --patience has a run wait for it"
 	}

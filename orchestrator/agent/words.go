@@ -53,6 +53,19 @@ var ProviderWords = Words{
 	},
 }
 
+// unconnected are the phrases of a program that does not reach a server at all. The last ones are
+// those of curl, of claude and of codex.
+var unconnected = []string{
+	"econnrefused", "etimedout", "eai_again", "enotfound", "enetunreach", "ehostunreach", "connection refused", "connection error",
+	"connection timed out", "no connection", "network is unreachable", "network error", "fetch failed", "no route to host",
+	"name or service not known", "temporary failure in name resolution", "no such host", "failed to resolve", "proxy authentication required",
+	"could not resolve", "failed to connect", "couldn't connect", "unable to connect", "can't reach", "no internet route", "error sending request",
+	"waiting for network",
+}
+
+// IsUnconnected reports whether a text means that a program did not reach a server.
+func IsUnconnected(text string) bool { return contains(text, unconnected) }
+
 // local are phrases in texts about a program's own servers and tools. Such a text does not mean a
 // busy provider, even if it contains one of ProviderWords.Busy.
 var local = []string{"mcp", "tool permission"}

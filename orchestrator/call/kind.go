@@ -325,6 +325,7 @@ func (c *Caller) refused(a *Attempt, e *attempt.Ended, failed error) event.Attem
 		stopped.Reason = later.Text
 	}
 	stopped.Refusal = a.Player.Refused(later, c.Now())
+	stopped.Reason, stopped.Lacks = a.Player.ExplainEnd(stopped.Reason, "")
 	return stopped
 }
 
@@ -339,7 +340,9 @@ func (c *Caller) rejected(a *Attempt, e *attempt.Ended, f contract.Failure) even
 	state, end := c.Journal.State(), c.end(a, e)
 	end.Class, end.Warning = state.Step.ClassOf(cmp.Or(end.Class, event.ClassFormat)), ""
 	lost := f.Lost && a.Intent.From != "" || a.Spec.Resident == nil && state.GivesUp(a.Intent.From, end.Class, e.Worked)
-	return event.ReplyRejected{AttemptRef: a.Ref(), Reason: f.Reason, Exit: e.Exit.String(), End: end,
+	var reason string
+	reason, end.Lacks = a.Player.ExplainEnd(f.Reason, e.Stderr)
+	return event.ReplyRejected{AttemptRef: a.Ref(), Reason: reason, Exit: e.Exit.String(), End: end,
 		Received: e.Received, Stderr: e.Stderr, Lost: lost,
 		Died:  a.Spec.Resident != nil && !a.Spec.Resident.Runs(),
 		Fresh: state.Step.StartsAfresh(end.Class), TimedOut: e.Exit.TimedOut,

@@ -20,6 +20,9 @@ type End struct {
 	Worked bool  `json:"worked,omitempty"` // the model wrote something, or called a tool
 	// Warning has the faults of an attempt whose reply counts nevertheless; "" if there are none.
 	Warning string `json:"warning,omitempty" text:"free"`
+	// Lacks has the environment variables that the agent does not get, and that may be why it could
+	// not connect; nil if nothing tells that.
+	Lacks []string `json:"lacks,omitempty"`
 }
 
 func (e End) end() End { return e }

@@ -15,7 +15,7 @@ import (
 // facts are the texts of events that no redaction changes, because a later run goes by them. Paths
 // and roles are looked at before they are journaled.
 var facts = []string{
-	"version", "given", "manager_adapter", "on_divergence", "withheld", "step", "task", "role", "board_sha256", "mark", "judge", "call", "adapter", "digest", "stored", "tasks_sha256", "current", "status", "next_task", "tasks",
+	"version", "given", "manager_adapter", "on_divergence", "withheld", "lacks", "step", "task", "role", "board_sha256", "mark", "judge", "call", "adapter", "digest", "stored", "tasks_sha256", "current", "status", "next_task", "tasks",
 	"source", "policy", "about", "before_sha256", "after_sha256", "manager", "outcome", "file", "owner", "previous_owner", "owners", "snapshot_hash", "snapshot_hashes", "decision", "path", "choice", "affected_tasks", "until", "id", "type",
 	"anomaly_type", "check", "severity", "tool", "recommendation", "action", "content.reason", "content.assistance_type",
 	"supervisor_memory", "data.status", "data.task_id", "data.verification", "data.supervision_verdict", "request_id", "supervisor_adapter", "on_block", "checkpoint",

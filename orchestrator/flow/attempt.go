@@ -135,7 +135,7 @@ func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	if e.TimedOut {
 		step.TimedOut++
 	}
-	step.LastReason = e.Reason
+	step.LastReason, step.Lacks = e.Reason, e.Lacks
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 		s.Step.OwnLimit = e.Reason
 	}
 	s.endHung(&cut)
-	s.Step.Left = e.Left
+	s.Step.Left, s.Step.Lacks = e.Left, e.Lacks
 	s.stopSupervisor(e.Call)
 	return nil
 }

@@ -39,6 +39,7 @@ type GiveUpWaiting struct {
 	Busy  bool
 	Until time.Time // the end of the provider's limit; zero: not known
 	Model bool      // the limit is of one model
+	Lacks []string  // see event.End
 }
 
 func (Wait) effect() {}
@@ -171,7 +172,7 @@ func (s *State) waitForProvider(Board) Effect {
 
 func (s *State) giveUpWaiting() GiveUpWaiting {
 	return GiveUpWaiting{Text: s.whyNotWait(), Busy: s.Refused.Class == event.ClassBusy, Until: s.Refused.Reset,
-		Model: s.Refused.Model != ""}
+		Model: s.Refused.Model != "", Lacks: s.Step.Lacks}
 }
 
 // whyNotWait returns the provider's words, with the time that the run has waited for the provider.

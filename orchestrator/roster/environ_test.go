@@ -72,6 +72,32 @@ func TestProxyWithPassword(t *testing.T) {
 	}
 }
 
+// TestExplainEnd: an agent that reached no server is told of with the ways to one that it does not get, also where
+// env.only leaves them out; any other end is not.
+func TestExplainEnd(t *testing.T) {
+	environ := []string{"HTTPS_PROXY=http://proxy.example", "NO_PROXY=localhost", "X_BASE_URL=", "PATH=/bin", "A_TOKEN=tok-1234567890"}
+	only := option.Env{Only: []string{"PATH"}}
+	for _, tt := range []struct {
+		env          option.Env
+		reason, said string
+		want         string
+	}{
+		{only, "exit status 7", "curl: (6) Could not resolve host: x", "exit status 7; it does not get HTTPS_PROXY, which may be why"},
+		{only, "claude: API Error: Unable to connect to API", "", "claude: API Error: Unable to connect to API; it does not get HTTPS_PROXY, which may be why"},
+		{only, "exit status 7", "a test fails", "exit status 7"},
+		{option.Env{}, "exit status 7", "curl: (6) Could not resolve host: x", "exit status 7"},
+	} {
+		r := &Roster{Settings: &config.Settings{Env: tt.env}, Executable: "/bin/true", Environ: environ}
+		p, err := r.newPlayer(roles.Role{Name: "R"}, playerKey{}, program{name: "exec", adapter: r.adapter("exec"), command: []string{"/bin/true"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, lacks := p.ExplainEnd(tt.reason, tt.said); got != tt.want || (lacks != nil) != (got != tt.reason) {
+			t.Errorf("ExplainEnd = %q, %v, want %q", got, lacks, tt.want)
+		}
+	}
+}
+
 // TestPublicEnviron: no rule hands a program a secret that only has to tell its version.
 func TestPublicEnviron(t *testing.T) {
 	base := []string{"PATH=/bin", "HOME=/h", "MY_TOKEN=t0ken-value", "GITHUB_ENV=/e", "INNOCENT=ghp_0123456789abcdefghijABCDEFGHIJ012345"}
