@@ -278,6 +278,8 @@ func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Even
 		return c.stopped(a, e, "the limit of time is reached"), nil
 	case e.Stopped:
 		return c.stopped(a, e, "the run was stopped"), c.causeOf(e)
+	case (e.Failure != nil || e.Reply != nil) && c.Journal.State().Step.Hung.StopsForTool():
+		return c.stopped(a, e, heldReply(e)), nil
 	case e.Failure != nil && c.Journal.State().Step.IsReplanned():
 		return c.stopped(a, e, e.Failure.Reason), nil
 	case e.Failure != nil && a.Spec.Contract != contract.Command:
@@ -289,6 +291,14 @@ func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Even
 	default:
 		return a.kind.Settle(c, a, e)
 	}
+}
+
+// heldReply returns the reason of an attempt that has ended, about whose work a person decides.
+func heldReply(e *attempt.Ended) string {
+	if e.Failure != nil {
+		return e.Failure.Reason
+	}
+	return event.Clip(fmt.Sprintf("a person decides about its work, since a tool was missing; it replied %s: %s", e.Reply.Status, e.Reply.Message))
 }
 
 // rejecter is a kind of call that has to act if a reply is missing or invalid.

@@ -22,6 +22,9 @@ func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 	}
 	step.Started, step.Running, s.Waiting, s.BlockedBy = e.Attempt, e.Attempt, nil, ""
 	s.Marks = cmp.Or(e.Marks, s.Marks)
+	if step.AsksOfTool() { // earlier versions went on without a decision
+		step.Unsettled = ""
+	}
 	if e.Input != nil {
 		step.Input, step.Stored = e.Input, e.Stored
 	}

@@ -23,6 +23,12 @@ func (s *Step) isStuck() bool { return strings.HasPrefix(s.Unsettled, stuckPrefi
 
 const stuckPrefix = "STUCK: "
 
+// AsksOfTool reports whether a missing tool has stopped the step, so that no run goes on with it
+// before a person has decided.
+func (s *Step) AsksOfTool() bool {
+	return s != nil && strings.HasPrefix(s.Unsettled, stuckPrefix+event.ToolStopped)
+}
+
 // spawn returns the next attempt of the call that is due. Work that was cut short goes on in its
 // session.
 func (s *State) spawn() Spawn {

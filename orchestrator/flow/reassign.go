@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"strings"
-
 	"kanban-run/orchestrator/event"
 )
 
@@ -74,20 +72,8 @@ func (s *State) Proposal(end Finish) *event.ReassignProposed {
 	switch {
 	case s.ReplannedTimes(step.Task) > 0:
 		p.Strategy = event.SplitTask
-	case strings.HasPrefix(step.Unsettled, stuckPrefix+"TOOL_UNAVAILABLE"):
+	case step.AsksOfTool():
 		p.Strategy = event.Specialist // an agent whose program has the tool
-		missed := *step
-		missed.Call = s.missedBy() // if the agent replied all the same, the Manager's call is open now
-		p.Role = missed.CallRole()
 	}
 	return p
-}
-
-// missedBy returns the call that was the last to miss a tool, or "".
-func (s *State) missedBy() event.Call {
-	if len(s.Tools) == 0 {
-		return ""
-	}
-	_, call, _ := strings.Cut(s.Tools[len(s.Tools)-1].Last, " ")
-	return event.Call(call)
 }

@@ -35,6 +35,8 @@ func TestAdvice(t *testing.T) {
 		"a quarantine":                               {event.NeedsPerson, Decide, asks(event.AboutQuarantine, "my task.md"), []string{"mend 'my task.md'", ack + " retry ends the quarantine"}, "release"},
 		"work that goes on":                          {event.NeedsPerson, Decide, asks(event.AboutStep, ""), []string{"kanban-run log 'my board.yaml'", "the same command goes on"}, "ack"},
 		"replies without a format":                   {event.Exhausted, Decide, asks(event.AboutStep, ""), []string{"log.md has the replies", "with fresh retries"}, "ack"},
+		"work that a tool was missing for":           {event.NeedsPerson, Decide, &Question{About: event.AboutStep, Holds: true, Choices: []Choice{{Word: event.Retry}, {Word: event.Accept}}}, []string{ack + " retry", ack + " accept"}, "mend the task"},
+		"a Manager that a tool was missing for":      {event.NeedsPerson, Decide, &Question{About: event.AboutStep, Holds: true, Choices: []Choice{{Word: event.Retry}}}, []string{ack + " retry"}, "accept"},
 		"replies of an agent that could not connect": {event.Exhausted, Decide, &Question{About: event.AboutStep, Lacks: []string{"A_PROXY"}}, []string{"env: {pass: [A_PROXY]}", "the same command asks again"}, "ack"},
 		"a task to do again":                         {event.NeedsPerson, Decide, asks(event.AboutEnd, "a.md"), []string{"makes a.md current again", ack + " retry", ack + " accept"}, "log.md"},
 		"an end without a task":                      {event.NeedsPerson, Decide, &Question{About: event.AboutEnd}, []string{"kanban-run log 'my board.yaml'", ack + " accept"}, "retry"},
