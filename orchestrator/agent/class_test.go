@@ -127,6 +127,8 @@ var ends = []struct {
 
 	// acp, whose client prints lines of its own; it has no sessions to go on in
 	{acp.New("kanban-run"), "a session limit", acpFailed(`"text":"Internal error: You've hit your session limit · resets 3:10am (Asia/Seoul)"`), bad, event.ClassLimit, true},
+	{acp.New("kanban-run"), "the allowance of a model of claude's", acpFailed(`"text":"Internal error: You've reached your Fable limit. Switch to another model to continue."`), bad, event.ClassLimit, false},
+	{acp.New("kanban-run"), "a stalled stream of claude's", acpFailed(`"text":"Internal error: API Error: The response stopped arriving. The response above may be incomplete."`), bad, event.ClassBusy, false},
 	{acp.New("kanban-run"), "429", acpFailed(`"status":429,"text":"no"`), bad, event.ClassBusy, false},
 	{acp.New("kanban-run"), "overloaded", acpFailed(`"text":"Internal error: API Error: 529 Overloaded"`), bad, event.ClassBusy, false},
 	{acp.New("kanban-run"), "no login", acpFailed(`"fault":"login","text":"Authentication required"`), bad, event.ClassRefused, false},
