@@ -67,7 +67,7 @@ func TestProxyWithPassword(t *testing.T) {
 		}
 	}
 	hide, _ := redact.NewNamed(Secrets(environ))
-	if got := hide.String("connect " + proxy + ", user ann, pa55-w0rd"); strings.Contains(got, "pa55") {
+	if got := hide.String("connect " + proxy + ", user ann, pa55-w0rd, Basic YW5uOnBhNTUtdzByZA=="); strings.Contains(got, "pa55") || strings.Contains(got, "OnBhNTUtdzByZA") {
 		t.Errorf("a person is shown %s", got)
 	}
 }

@@ -292,7 +292,7 @@ func (r *reader) onRetry(l *line) {
 	case tooManyRequests:
 		if delay > patience {
 			r.giveUp(&agent.LaterError{Text: "claude: the API wants to be left alone (" + r.waiting + ")",
-				Reset: time.Now().Add(delay).Round(time.Second)})
+				Reset: time.Now().Add(delay).Round(time.Second), Model: r.ofModel})
 		}
 	}
 }
