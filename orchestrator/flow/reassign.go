@@ -66,6 +66,9 @@ func (s *State) Proposal(end Finish) *event.ReassignProposed {
 		end.Outcome != event.Exhausted && !step.isStuck() && step.Declined == "" {
 		return nil
 	}
+	if step.AsksOfTool() && len(s.Tools) == 0 {
+		return nil // an earlier run has proposed it, and this one only asked again
+	}
 	p := &event.ReassignProposed{
 		Step: step.Number, Task: step.Task, Role: step.CallRole(), Evidence: end.Text, Strategy: event.Replace,
 	}
