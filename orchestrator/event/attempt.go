@@ -274,6 +274,9 @@ func (e AttemptStopped) Sentence() Sentence {
 		name, what = strings.TrimSuffix(name, ","), ": the provider is busy"
 	case ClassLimit:
 		name, what = strings.TrimSuffix(name, ","), ": a limit of the account is reached"
+		if e.Refusal != nil && e.Refusal.Model != "" {
+			what = ": the limit of the model " + e.Refusal.Model + " is reached"
+		}
 	}
 	s := inStep(e.Step, Warning, "%s%s%s: %s", name, what, e.Spent.suffix(), e.Reason)
 	if said := LastLine(e.Stderr); said != "" {

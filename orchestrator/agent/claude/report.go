@@ -22,10 +22,11 @@ const (
 )
 
 // conclude sets the reply of a report. If there is no valid reply, it sets the text so far, with a
-// failure or an error. A result with an error has no valid reply. After a denial, only a review can
-// have a valid reply. The last valid reply counts, whatever results follow it. The subtype "success" and the exit status 0 do not suffice: claude reports
-// "success" also when the API refuses, and exits with 0 also after a denial or an interrupt. After
-// a whole result, an exit status above 0 causes only a warning.
+// failure or an error. The last valid reply counts, whatever results follow it. A result with an
+// error has no valid reply. After a denial, only a review can have a valid reply. The subtype
+// "success" and the exit status 0 do not suffice: claude reports "success" also when the API
+// refuses, and exits with 0 also after a denial or an interrupt. After a whole result, an exit status
+// above 0 causes only a warning.
 func (r *reader) conclude(report *agent.Report, exit proc.Exit) {
 	if r.last == nil {
 		report.Reply, report.Failure = r.text, r.describeEnd(exit)
