@@ -89,7 +89,7 @@ func (l *loop) run() (flow.Finish, error) {
 		case flow.Wait:
 			err = l.member.Wait(e.ProviderWait)
 		case flow.GiveUpWaiting:
-			err = &agent.LaterError{Text: e.Text, Reset: e.Until, Busy: e.Busy}
+			err = &agent.LaterError{Text: e.Text, Reset: e.Until, Busy: e.Busy, Model: e.Model, Lacks: e.Lacks}
 		case flow.Finish:
 			return e, nil
 		}
@@ -131,7 +131,7 @@ func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	if refused != nil {
 		return l.setAside(flow.SetAside{Step: e.Step, Task: e.Task, Role: e.Role, Status: flow.StatusChanged, Reason: refused.Error()})
 	}
-	permit, waited, err := l.member.AwaitProvider(e, player.Provider())
+	permit, waited, err := l.member.AwaitProvider(e, player.Provider(), player.Model())
 	if err != nil || waited {
 		return err
 	}

@@ -68,9 +68,10 @@ func (c *capture) grow(n int) {
 	}
 }
 
-// checkBegin treats the output as junk if its first character after white space is not "{".
+// checkBegin treats the output as junk if its first character after a decoration is not "{".
 func (c *capture) checkBegin() {
-	if begin := bytes.TrimLeft((*c.buf)[:min(len(*c.buf), maxJunk)], space); len(begin) > 0 && begin[0] != '{' {
+	begin := (*c.buf)[:min(len(*c.buf), maxJunk)]
+	if begin = begin[decoration(begin):]; len(begin) > 0 && begin[0] != '{' && !endsInMark(begin) {
 		c.drop()
 	}
 }

@@ -18,7 +18,16 @@ func TestObjectReader(t *testing.T) {
 		exit             proc.Exit
 		reason           string
 	}{
-		{name: "an object", text: ` {"a":1}`, want: ` {"a":1}`},
+		{name: "an object", text: ` {"a":1}`, want: `{"a":1}`},
+		{name: "a byte order mark", text: "\uFEFF{\"a\":1}\n", want: `{"a":1}`},
+		{name: "colours", text: "\x1b(B\x1b[m\x1b[1;32m{\"a\":1}\x1b[0m\n\x1b[?25h", want: `{"a":1}`},
+		{name: "NULs", text: "\x00\x00{\"a\":1}\x00", want: `{"a":1}`},
+		{name: "marks within an object", text: "{\"a\":\"\uFEFF\x1b[0m\x00\"}", want: "{\"a\":\"\uFEFF\x1b[0m\x00\"}"},
+		{name: "a mark between two objects", text: "{\"a\":1}\uFEFF{\"b\":1}", want: "{\"a\":1}\uFEFF{\"b\":1}"},
+		{name: "text in colour", text: "\x1b[31mhello\x1b[0m", want: "\x1b[31mhello\x1b[0m"},
+		{name: "a colour that does not end", text: "\x1b[" + strings.Repeat("1;", maxEscape) + "m{}", want: "\x1b[" + strings.Repeat("1;", maxEscape) + "m{}"},
+		{name: "another escape", text: "\x1bc{}", want: "\x1bc{}"},
+		{name: "marks alone", text: "\uFEFF\x1b[0m", want: "\uFEFF\x1b[0m", reason: "stdout is empty"},
 		{name: "nothing", reason: "stdout is empty"},
 		{name: "white space", text: " \n\t", want: " \n\t", reason: "stdout is empty"},
 		{name: "text", text: "hello", want: "hello"},

@@ -15,6 +15,10 @@ type LaterError struct {
 	Text  string    // in the provider's words
 	Reset time.Time // the end of the limit; zero if it is unknown
 	Busy  bool      // the provider is busy or cannot be reached; no limit is reached
+	// Lacks has the environment variables that the agent does not get, and that may be why it could
+	// not connect.
+	Lacks []string
+	Model bool // the limit is the allowance of one model, and other models are served
 }
 
 func (e *LaterError) Error() string {
@@ -26,8 +30,15 @@ func (e *LaterError) Error() string {
 
 // Hint returns the remedy: to start the same command again later.
 func (e *LaterError) Hint() string {
+	if len(e.Lacks) > 0 {
+		return event.PassText(e.Lacks) + "; then the same command goes on"
+	}
 	if e.Busy {
 		return "the same command goes on once the provider answers; --patience has a run wait for it"
+	}
+	if e.Model {
+		return "the same command goes on once the limit is over; --patience has a run wait for it; or name another " +
+			"model in the role, or an agent for it in reassign"
 	}
 	return "the same command goes on once the limit is over; --patience has a run wait for it"
 }

@@ -54,9 +54,20 @@ var ends = []struct {
 	{claude.New(), "a spent budget", claudeEnd(`"is_error":true,"api_error":"usage_limit_reached","result":"You've hit your org's monthly spend limit"`), bad, event.ClassRefused, false},
 	{claude.New(), "an organisation's limit", claudeEnd(`"is_error":true,"api_error_status":400,"result":"API Error: 400 You have reached your specified API usage limits. You will regain access on 2037-12-01 at 00:00 UTC."`), bad, event.ClassLimit, true},
 	{claude.New(), "a limit of a plan", claudeEnd(`"is_error":true,"result":"You've hit your Opus limit · resets 8am (UTC)"`), bad, event.ClassLimit, true},
+	{claude.New(), "the allowance of a model", claudeEnd(`"is_error":true,"api_error_status":429,"result":"You've reached your Fable limit. Switch to another model to continue."`), bad, event.ClassLimit, false},
+	{claude.New(), "the allowance of a model, of a bad request", claudeEnd(`"is_error":true,"api_error_status":400,"result":"You've reached your Fable 5 limit. Switch to another model, or manage usage credits at https://a.example, to continue."`), bad, event.ClassLimit, false},
+	{claude.New(), "the allowance of a model, without a status", claudeEnd(`"is_error":true,"result":"You've reached your Fable limit. /model to switch models."`), bad, event.ClassLimit, false},
+	{claude.New(), "the allowance of a model by its kind", claudeFault("rate_limit") + claudeEnd(`"is_error":true,"result":"You've reached your Fable limit · resets 3am (UTC). Switch to another model to continue."`), bad, event.ClassLimit, true},
+	{claude.New(), "the allowance of a model, called invalid", claudeFault("invalid_request") + claudeEnd(`"is_error":true,"result":"You've reached your Fable limit. Switch to another model to continue."`), bad, event.ClassLimit, false},
+	{claude.New(), "a limit by its kind, with its end in words", claudeEnd(`"is_error":true,"api_error":"usage_limit_reached","result":"You've hit your Opus limit · resets 8am (UTC)"`), bad, event.ClassLimit, true},
 	{claude.New(), "a server of its own", claudeEnd(`"is_error":true,"result":"MCP error -32000: Connection closed"`), bad, event.ClassFormat, false},
 	{claude.New(), "its own question", claudeEnd(`"is_error":true,"result":"Tool permission stream closed before response received"`), bad, event.ClassFormat, false},
 	{claude.New(), "a lost connection", claudeEnd(`"is_error":true,"result":"API Error: Connection to the API was lost mid-response"`), bad, event.ClassBusy, false},
+	{claude.New(), "a stalled stream", claudeEnd(`"is_error":true,"result":"API Error: The response stopped arriving. The response above may be incomplete."`), bad, event.ClassBusy, false},
+	{claude.New(), "a stream that stalled before its first word", claudeEnd(`"is_error":true,"result":"API Error: The response stalled. Try again."`), bad, event.ClassBusy, false},
+	{claude.New(), "a stream with a part missing", claudeEnd(`"is_error":true,"result":"API Error: Part of the response never arrived. The response above may be incomplete."`), bad, event.ClassBusy, false},
+	{claude.New(), "a malformed stream", claudeEnd(`"is_error":true,"result":"API Error: The response stream was malformed. The response above may be incomplete."`), bad, event.ClassBusy, false},
+	{claude.New(), "a silent stream", claudeEnd(`"is_error":true,"result":"API Error: Stream idle timeout - partial response received"`), bad, event.ClassBusy, false},
 	{claude.New(), "a warning of a limit", `{"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","resetsAt":1000000000}}` + "\n" + claudeEnd(`"is_error":false,"structured_output":{"status":"ok","message":"m"}`), ok, event.ClassAccepted, false},
 	{claude.New(), "extra usage that is used up", claudeEnd(`"is_error":true,"total_cost_usd":0,"result":"You're out of extra usage · resets 2:30pm (Asia/Tokyo)"`), bad, event.ClassLimit, true},
 	{claude.New(), "extra usage that nobody renews", claudeEnd(`"is_error":true,"result":"You're out of extra usage"`), bad, event.ClassRefused, false},
@@ -116,6 +127,8 @@ var ends = []struct {
 
 	// acp, whose client prints lines of its own; it has no sessions to go on in
 	{acp.New("kanban-run"), "a session limit", acpFailed(`"text":"Internal error: You've hit your session limit · resets 3:10am (Asia/Seoul)"`), bad, event.ClassLimit, true},
+	{acp.New("kanban-run"), "the allowance of a model of claude's", acpFailed(`"text":"Internal error: You've reached your Fable limit. Switch to another model to continue."`), bad, event.ClassLimit, false},
+	{acp.New("kanban-run"), "a stalled stream of claude's", acpFailed(`"text":"Internal error: API Error: The response stopped arriving. The response above may be incomplete."`), bad, event.ClassBusy, false},
 	{acp.New("kanban-run"), "429", acpFailed(`"status":429,"text":"no"`), bad, event.ClassBusy, false},
 	{acp.New("kanban-run"), "overloaded", acpFailed(`"text":"Internal error: API Error: 529 Overloaded"`), bad, event.ClassBusy, false},
 	{acp.New("kanban-run"), "no login", acpFailed(`"fault":"login","text":"Authentication required"`), bad, event.ClassRefused, false},
@@ -145,6 +158,11 @@ var (
 
 func claudeEnd(fields string) string {
 	return `{"type":"result","subtype":"success","session_id":"s",` + fields + `}`
+}
+
+// claudeFault returns claude's message of a fault, with the kind that claude gives it.
+func claudeFault(kind string) string {
+	return `{"type":"assistant","error":"` + kind + `","is_api_error_message":true,"message":{"model":"<synthetic>","content":[]}}` + "\n"
 }
 
 const codexReply = `{"type":"item.completed","item":{"type":"agent_message","text":"{\"status\":\"ok\",\"message\":\"m\"}"}}` + "\n"

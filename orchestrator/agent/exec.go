@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strings"
 
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/proc"
@@ -82,7 +81,8 @@ func (a Assignment) Invocation(argv []string) Invocation {
 	return Invocation{Argv: argv, Stdin: a.Input, Env: a.Env, Dir: a.Dir, Timeout: a.Timeout, Grace: a.Grace}
 }
 
-// NewObjectReader returns the reader for an agent whose whole standard output is the reply.
+// NewObjectReader returns the reader for an agent whose whole standard output is the reply. Byte order
+// marks, colours and NULs around the reply are taken off: a pipe, a shell or a runtime puts them there.
 func NewObjectReader() Reader { return &objectReader{} }
 
 type objectReader struct{ capture }
@@ -93,13 +93,13 @@ const onlyTheReply = "only the reply goes to standard output, everything else to
 // End returns the report. It rejects the output of an agent that ended badly, because such output
 // might be an old or incomplete answer.
 func (r *objectReader) End(exit proc.Exit) Report {
-	report := Report{Reply: r.take(), Advice: onlyTheReply}
+	report := Report{Reply: withoutDecoration(r.take()), Advice: onlyTheReply}
 	switch {
 	case exit.Code != 0 || exit.Signal != "" || exit.TimedOut:
 		report.Failure = &contract.Failure{Reason: exit.String()}
 	case r.size > contract.MaxReply:
 		report.Failure = contract.Failed("stdout is larger than 16 MiB")
-	case strings.Trim(report.Reply, space) == "":
+	case decoration(report.Reply) == len(report.Reply):
 		report.Failure = contract.Failed("stdout is empty")
 	}
 	return report

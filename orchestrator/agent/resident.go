@@ -67,9 +67,9 @@ type answerReader struct {
 }
 
 func (r *answerReader) read(line []byte) {
-	line = bytes.Trim(line, space)
+	line = withoutDecoration(bytes.Trim(line, space))
 	switch {
-	case r.over || len(line) == 0:
+	case r.over || decoration(line) == len(line):
 	case line[0] == '{' && json.Valid(line):
 		r.answer, r.over = string(line), true
 		r.host.Emit(Event{Kind: Result})

@@ -21,6 +21,7 @@ func TestAnswerReader(t *testing.T) {
 	}{
 		{name: "an object", text: object + "\n", want: object},
 		{name: "with spaces around it", text: "\n \r\n\t" + object + " \r\n", want: object},
+		{name: "with marks around it", text: "\x1b[0m\n\uFEFF\x1b[1m" + object + "\x1b[0m\x00\n", want: object},
 		{name: "a bad end behind it", text: object + "\n", want: object, exit: proc.Exit{Code: 3}},
 		{name: "more lines behind it", text: object + "\n{}\nhello\n{\n", want: object},
 		{name: "text", text: "hello\n" + object + "\n", want: "hello", reason: `it printed a line that is not a JSON object: "hello"; ` + onlyTheReply, gaveUp: true},

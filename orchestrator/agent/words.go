@@ -14,6 +14,7 @@ import (
 type Words struct {
 	Money    []string // the account has no money left
 	Limit    []string // a usage or rate limit of the account
+	Model    []string // such a limit, for one model only
 	TooLong  []string // the session no longer fits the model's context
 	Declined []string // the provider's safeguards refuse
 	Busy     []string // the provider is overloaded or cannot be reached
@@ -52,6 +53,19 @@ var ProviderWords = Words{
 	},
 }
 
+// unconnected are the phrases of a program that does not reach a server at all. The last ones are
+// those of curl, of claude and of codex.
+var unconnected = []string{
+	"econnrefused", "etimedout", "eai_again", "enotfound", "enetunreach", "ehostunreach", "connection refused", "connection error",
+	"connection timed out", "no connection", "network is unreachable", "network error", "fetch failed", "no route to host",
+	"name or service not known", "temporary failure in name resolution", "no such host", "failed to resolve", "proxy authentication required",
+	"could not resolve", "failed to connect", "couldn't connect", "unable to connect", "can't reach", "no internet route", "error sending request",
+	"waiting for network",
+}
+
+// IsUnconnected reports whether a text means that a program did not reach a server.
+func IsUnconnected(text string) bool { return contains(text, unconnected) }
+
 // local are phrases in texts about a program's own servers and tools. Such a text does not mean a
 // busy provider, even if it contains one of ProviderWords.Busy.
 var local = []string{"mcp", "tool permission"}
@@ -89,6 +103,9 @@ func (w *Words) IsLimit(text string) bool {
 	return contains(text, w.Limit, ProviderWords.Limit) && !contains(text, w.Busy) && !w.IsOutOfMoney(text)
 }
 
+// IsOfOneModel reports whether the text of a limit means that other models are still served.
+func (w *Words) IsOfOneModel(text string) bool { return contains(text, w.Model) }
+
 // IsTooLong reports whether a text means that a session no longer fits the model's context.
 func (w *Words) IsTooLong(text string) bool {
 	return contains(text, w.TooLong, ProviderWords.TooLong)
@@ -106,7 +123,7 @@ func (w *Words) IsDeclined(text string) bool {
 func (w *Words) Later(tool string, status int, text string, now time.Time) *LaterError {
 	switch {
 	case w.IsLimit(text):
-		return &LaterError{Text: limitText(tool, text), Reset: ParseReset(text, now)}
+		return &LaterError{Text: limitText(tool, text), Reset: ParseReset(text, now), Model: w.IsOfOneModel(text)}
 	case isBusy(status), status < 400 && contains(text, w.Busy, ProviderWords.Busy) && !contains(text, local):
 		return &LaterError{Text: tool + ": " + text, Busy: true}
 	default:

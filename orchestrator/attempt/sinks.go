@@ -117,7 +117,9 @@ func (s Sinks) redactError(err error) error {
 		redacted.Text, redacted.Fix = s.Redact(setup.Text), s.Redact(setup.Fix)
 		return &redacted
 	case errors.As(err, &later):
-		return &agent.LaterError{Text: s.Redact(later.Text), Reset: later.Reset, Busy: later.Busy}
+		redacted := *later
+		redacted.Text = s.Redact(later.Text)
+		return &redacted
 	default:
 		return errors.New(s.Redact(err.Error()))
 	}

@@ -281,6 +281,8 @@ func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Even
 		return c.stopped(a, e, "the limit of time is reached"), nil
 	case e.Stopped:
 		return c.stopped(a, e, "the run was stopped"), c.causeOf(e)
+	case (e.Failure != nil || e.Reply != nil) && c.Journal.State().Step.Hung.StopsForTool():
+		return c.stopped(a, e, heldReply(e)), nil
 	case e.Failure != nil && c.Journal.State().Step.IsReplanned():
 		return c.stopped(a, e, e.Failure.Reason), nil
 	case e.Failure != nil && a.Spec.Contract != contract.Command:
@@ -292,6 +294,14 @@ func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Even
 	default:
 		return a.kind.Settle(c, a, e)
 	}
+}
+
+// heldReply returns the reason of an attempt that has ended, about whose work a person decides.
+func heldReply(e *attempt.Ended) string {
+	if e.Failure != nil {
+		return e.Failure.Reason
+	}
+	return event.Clip(fmt.Sprintf("a person decides about its work, since a tool was missing; it replied %s: %s", e.Reply.Status, e.Reply.Message))
 }
 
 // rejecter is a kind of call that has to act if a reply is missing or invalid.
@@ -323,11 +333,12 @@ func (c *Caller) end(a *Attempt, e *attempt.Ended) event.End {
 // is the error of the attempt.
 func (c *Caller) refused(a *Attempt, e *attempt.Ended, failed error) event.AttemptStopped {
 	stopped := c.stopped(a, e, failed.Error())
-	stopped.Refusal = &event.Refusal{Provider: a.Player.Adapter.Name(), At: c.Now()}
 	var later *agent.LaterError
 	if errors.As(failed, &later) {
-		stopped.Reason, stopped.Refusal.Reset = later.Text, later.Reset
+		stopped.Reason = later.Text
 	}
+	stopped.Refusal = a.Player.Refused(later, c.Now())
+	stopped.Reason, stopped.Lacks = a.Player.ExplainEnd(stopped.Reason, "")
 	return stopped
 }
 
@@ -342,7 +353,9 @@ func (c *Caller) rejected(a *Attempt, e *attempt.Ended, f contract.Failure) even
 	state, end := c.Journal.State(), c.end(a, e)
 	end.Class, end.Warning = state.Step.ClassOf(cmp.Or(end.Class, event.ClassFormat)), ""
 	lost := f.Lost && a.Intent.From != "" || a.Spec.Resident == nil && state.GivesUp(a.Intent.From, end.Class, e.Worked)
-	return event.ReplyRejected{AttemptRef: a.Ref(), Reason: f.Reason, Exit: e.Exit.String(), End: end,
+	var reason string
+	reason, end.Lacks = a.Player.ExplainEnd(f.Reason, e.Stderr)
+	return event.ReplyRejected{AttemptRef: a.Ref(), Reason: reason, Exit: e.Exit.String(), End: end,
 		Received: e.Received, Stderr: e.Stderr, Lost: lost,
 		Died:  a.Spec.Resident != nil && !a.Spec.Resident.Runs(),
 		Fresh: state.Step.StartsAfresh(end.Class), TimedOut: e.Exit.TimedOut,

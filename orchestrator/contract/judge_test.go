@@ -32,6 +32,15 @@ func TestParseJudge(t *testing.T) {
 	if failure != nil || r.Message != "Go." {
 		t.Fatalf("%+v, %v", r, failure)
 	}
+	if r, failure := Parse(Judge, strings.Replace(whole, `"more":1`, `"more":1,"more":2`, 1)); failure != nil || !strings.Contains(r.Warning, `"more"`) {
+		t.Errorf("a key that nobody reads stands twice: %+v, %v", r, failure)
+	}
+	if r, failure := Parse(Judge, strings.Replace(whole, `"more":1`, `"more":1,"more":2,"message":"Stay."`, 1)); failure == nil {
+		t.Errorf("a key of the contract stands twice: %+v", r)
+	}
+	if r, failure := Parse(Judge, strings.Replace(whole, `"yes":true,`, `"yes":true,"yes":false,`, 1)+" "); failure == nil {
+		t.Errorf("a key in one of the contract stands twice: %+v", r)
+	}
 	said := ""
 	for _, a := range r.Judge.Answers() {
 		said += map[bool]string{true: "y" + a.Evidence, false: "n" + a.Evidence}[a.Yes]

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,24 +25,31 @@ const (
 	maxNumber = 400 // characters; the integer part of a float64 has at most 309
 )
 
-// readObject reads a text that must be one JSON object by RFC 8259, and returns its members. It
-// also refuses things that the RFC only advises against: duplicate keys at any depth, and numbers
-// and depths that a decoder cannot hold.
-func readObject(text string) (map[string]json.RawMessage, *Failure) {
+// object is a JSON object that was read.
+type object struct {
+	members map[string]json.RawMessage
+	end     int64  // offset after the object
+	warning string // a fault that does not void the object; "": none
+}
+
+// readObject reads a text that must be one JSON object by RFC 8259. It also refuses things that the
+// RFC only advises against: numbers and depths that a decoder cannot hold, and duplicate keys among
+// the keys of the contract and below them.
+func readObject(text string, keys []string) (*object, *Failure) {
 	if len(text) > MaxReply {
 		return nil, Failed("the reply is larger than 16 MiB")
 	}
 	if failure := notAnObject(strings.TrimLeft(text, " \t\r\n")); failure != nil {
 		return nil, failure
 	}
-	members, end, failure := scanObject(text)
+	o, failure := scanObject(text, keys)
 	if failure != nil {
 		return nil, failure
 	}
-	if rest := strings.TrimLeft(text[end:], " \t\r\n"); rest != "" {
+	if rest := strings.TrimLeft(text[o.end:], " \t\r\n"); rest != "" {
 		return nil, textAfter(rest, len(text)-len(rest))
 	}
-	return members, nil
+	return o, nil
 }
 
 // textAfter returns the fault of a text that goes on after its object. The rest begins at the given
@@ -65,43 +74,75 @@ func proseFound(format string, args ...any) *Failure {
 	return f
 }
 
-// scanObject checks every token of the object at the beginning of the text. It returns the members
-// of the object and the offset of its end.
-func scanObject(text string) (members map[string]json.RawMessage, end int64, failure *Failure) {
-	d := jsontext.NewDecoder(strings.NewReader(text))
-	members = map[string]json.RawMessage{}
+// scanObject reads the object at the beginning of the text. If a key stands twice in a member that
+// is not of the contract, it reads the object again and allows that.
+func scanObject(text string, keys []string) (*object, *Failure) {
+	o, err := scanTokens(text, keys)
+	var syntax *jsontext.SyntacticError
+	if !errors.As(err, &syntax) || !errors.Is(err, jsontext.ErrDuplicateName) || slices.Contains(keys, fieldOf(syntax)) {
+		return o, notJSON(text, err)
+	}
+	if o, err = scanTokens(text, keys, jsontext.AllowDuplicateNames(true)); err == nil {
+		o.warning = wholeKey(syntax.JSONPointer.LastToken()) + " stands twice in its reply, where nobody reads it; the reply counts"
+	}
+	return o, notJSON(text, err)
+}
+
+// fieldOf returns the member of the reply in which an error lies, or "" if it lies in none.
+func fieldOf(err *jsontext.SyntacticError) string {
+	for field := range err.JSONPointer.Tokens() {
+		return field
+	}
+	return ""
+}
+
+// scanTokens checks every token of the object at the beginning of the text. Whatever the options
+// allow, a member of the contract has no duplicate keys. Errors: *jsontext.SyntacticError, *Failure.
+func scanTokens(text string, contractKeys []string, options ...jsontext.Options) (*object, error) {
+	d := jsontext.NewDecoder(strings.NewReader(text), options...)
+	members := map[string]json.RawMessage{}
 	name, from := "", int64(0) // name of the member that is being read, and offset after the name
 	for keys := 0; ; {
 		token, err := d.ReadToken()
 		if err != nil {
-			return nil, 0, notJSON(text, err)
+			return nil, err
 		}
 		depth := d.StackDepth()
 		in, count := d.StackIndex(depth)
 		isKey := token.Kind() == '"' && in == '{' && count%2 == 1
 		switch {
 		case depth > maxDepth:
-			return nil, 0, Failed("nested deeper than %d", maxDepth)
+			return nil, Failed("nested deeper than %d", maxDepth)
 		case isKey && keys == maxKeys:
-			return nil, 0, Failed("more than %d keys", maxKeys)
+			return nil, Failed("more than %d keys", maxKeys)
 		case isKey:
 			keys++
 		case token.Kind() == '0' && !isFloat(token.String()):
 			number := token.String()
-			return nil, 0, Failed("a number out of range at byte %d: %s",
-				d.InputOffset()-int64(len(number))+1, shownText(number))
+			return nil, Failed("a number out of range at byte %d, in the field %s: %s",
+				d.InputOffset()-int64(len(number))+1, shownKey(name), shownText(number))
 		case depth == 0:
-			return members, d.InputOffset(), nil
+			return &object{members: members, end: d.InputOffset()}, nil
 		}
 		switch {
 		case depth > 1 || count == 0:
 		case isKey:
 			name, from = token.String(), d.InputOffset()
+			if _, again := members[name]; again && slices.Contains(contractKeys, name) {
+				return nil, doubleKey(name)
+			}
 		default:
-			members[name] = json.RawMessage(strings.TrimLeft(text[from:d.InputOffset()], " \t\r\n:"))
+			value := strings.TrimLeft(text[from:d.InputOffset()], " \t\r\n:")
+			if members[name] = json.RawMessage(value); len(options) > 0 && slices.Contains(contractKeys, name) {
+				if _, err := jsontext.NewDecoder(strings.NewReader(value)).ReadValue(); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 }
+
+func doubleKey(key string) *Failure { return Failed("duplicate key %s", shownKey(key)) }
 
 // isFloat reports whether a float64 can hold the number.
 func isFloat(number string) bool {
@@ -112,14 +153,21 @@ func isFloat(number string) bool {
 	return err == nil
 }
 
-// notJSON puts the decoder's error into words for the agent and for people.
+// notJSON puts an error of scanTokens into words for the agent and for people.
 func notJSON(text string, err error) *Failure {
 	var syntax *jsontext.SyntacticError
+	var failure *Failure
 	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &failure):
+		return failure
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return Failed("half a JSON object: it ends after %d bytes", len(text))
 	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
-		return Failed("duplicate key %s", shownKey(syntax.JSONPointer.LastToken()))
+		return doubleKey(syntax.JSONPointer.LastToken())
+	case errors.As(err, &syntax) && fieldOf(syntax) != "":
+		return Failed("not JSON: %v at byte %d, in the field %s", syntax.Err, syntax.ByteOffset+1, shownKey(fieldOf(syntax)))
 	case errors.As(err, &syntax):
 		return Failed("not JSON: %v at byte %d", syntax.Err, syntax.ByteOffset+1)
 	default:
@@ -201,6 +249,14 @@ func shownText(text string) string {
 		return strconv.QuoteToASCII(text[:most]) + "…"
 	}
 	return strconv.QuoteToASCII(text)
+}
+
+// wholeKey returns a key that is not cut, since half a secret is not recognized as one.
+func wholeKey(key string) string {
+	if len(key) >= 60 {
+		return fmt.Sprintf("a key of %d bytes", len(key))
+	}
+	return "the key " + strconv.QuoteToASCII(key)
 }
 
 // shownKey returns a plain key as it is, and any other key as shownText does.

@@ -54,8 +54,9 @@ func Failed(format string, args ...any) *Failure {
 }
 
 // Parse checks the format of a reply, never its content. The reply has to be one JSON object that
-// fits the schema. Parse refuses a reply that two parsers could read differently. The exception is
-// half a surrogate pair, which it reads as U+FFFD, with a Warning: the rest of the work is whole.
+// fits the schema. Parse refuses a reply that two parsers could read differently. The exceptions are
+// half a surrogate pair, which it reads as U+FFFD, and a key that stands twice where nobody reads it.
+// Both get a Warning: the rest of the work is whole.
 // Source: seed 004, "Output Specification (Agent → Supervisor)".
 func Parse(k Kind, text string) (*Reply, *Failure) {
 	if k == Review {
@@ -68,7 +69,7 @@ func Parse(k Kind, text string) (*Reply, *Failure) {
 	joined, changed := joinSurrogates(text)
 	reply, failure := parse(k, joined)
 	if reply != nil && changed {
-		reply.Warning = halfRead
+		reply.Warning = strings.TrimPrefix(reply.Warning+"; "+halfRead, "; ")
 	}
 	return reply, failure
 }
@@ -76,21 +77,21 @@ func Parse(k Kind, text string) (*Reply, *Failure) {
 // parseEnvelope checks the format of the reply to a task or an instruction, or of the Manager's. It
 // decodes only the values that the contract names.
 func parseEnvelope(k Kind, text string) (*Reply, *Failure) {
-	members, failure := readObject(text)
+	o, failure := readObject(text, replyKeys(k))
 	if failure != nil {
 		return nil, failure
 	}
-	if failure := checkKeys(k, members); failure != nil {
+	if failure := checkKeys(k, o.members); failure != nil {
 		return nil, failure
 	}
-	envelope, failure := decode(k, members)
+	envelope, failure := decode(k, o.members)
 	if failure != nil {
 		return nil, failure
 	}
 	if failure := checkSchema(k, envelope); failure != nil {
 		return nil, failure
 	}
-	reply := &Reply{Status: Status(envelope["status"].(string)), Message: envelope["message"].(string)}
+	reply := &Reply{Status: Status(envelope["status"].(string)), Message: envelope["message"].(string), Warning: o.warning}
 	if k == Manager {
 		if next, ok := envelope["next_task"].(string); ok {
 			reply.NextTask = &next

@@ -104,26 +104,27 @@ func TestParseRefuses(t *testing.T) {
 		{"cut in a number", Task, `{"a":-`, "half a JSON object: it ends after 6 bytes"},
 		{"only a brace", Task, "{", "half a JSON object: it ends after 1 bytes"},
 		{"comma at the end", Task, `{"status":"ok",}`, "not JSON: invalid character ',' at start of value at byte 15"},
-		{"comma at a list's end", Task, `{"a":[1,]}`, "not JSON: invalid character ',' at start of value at byte 8"},
+		{"comma at a list's end", Task, `{"a":[1,]}`, "not JSON: invalid character ',' at start of value at byte 8, in the field a"},
 		{"single quotes", Task, `{'status':'ok'}`, `not JSON: invalid character '\'' at start of value at byte 2`},
 		{"comment", Task, `{"status":"ok",/* */"message":"m"}`, "not JSON: invalid character '/' at start of value at byte 16"},
-		{"no colon", Task, `{"status" "ok"}`, `not JSON: invalid character '"' after object name (expecting ':') at byte 11`},
+		{"no colon", Task, `{"status" "ok"}`, `not JSON: invalid character '"' after object name (expecting ':') at byte 11, in the field status`},
 		{"no comma", Task, `{"status":"ok" "message":"m"}`, `not JSON: invalid character '"' after object value (expecting ',' or '}') at byte 16`},
-		{"no comma in a list", Task, `{"a":[1 2]}`, "not JSON: invalid character '2' after array element (expecting ',' or ']') at byte 9"},
-		{"NaN", Task, `{"a":NaN}`, "not JSON: invalid character 'N' at start of value at byte 6"},
+		{"no comma in a list", Task, `{"a":[1 2]}`, "not JSON: invalid character '2' after array element (expecting ',' or ']') at byte 9, in the field a"},
+		{"NaN", Task, `{"a":NaN}`, "not JSON: invalid character 'N' at start of value at byte 6, in the field a"},
+		{"NaN deep in a field", Task, `{"status":"ok","message":"m","cost":{"of":[1,-Infinity]}}`, "not JSON: invalid character 'I' in number (expecting digit) at byte 47, in the field cost"},
 		{"leading zero", Task, `{"a":01}`, "not JSON: invalid character '1' after object value (expecting ',' or '}') at byte 7"},
-		{"bare point", Task, `{"a":1.}`, "not JSON: invalid character '}' in number (expecting digit) at byte 8"},
-		{"bare exponent", Task, `{"a":1e+}`, "not JSON: invalid character '}' in number (expecting digit) at byte 9"},
-		{"plus sign", Task, `{"a":+1}`, "not JSON: invalid character '+' at start of value at byte 6"},
-		{"the last control character", Task, "{\"a\":\"\x1f\"}", `not JSON: invalid character '\x1f' in string (expecting non-control character) at byte 7`},
+		{"bare point", Task, `{"a":1.}`, "not JSON: invalid character '}' in number (expecting digit) at byte 8, in the field a"},
+		{"bare exponent", Task, `{"a":1e+}`, "not JSON: invalid character '}' in number (expecting digit) at byte 9, in the field a"},
+		{"plus sign", Task, `{"a":+1}`, "not JSON: invalid character '+' at start of value at byte 6, in the field a"},
+		{"the last control character", Task, "{\"a\":\"\x1f\"}", `not JSON: invalid character '\x1f' in string (expecting non-control character) at byte 7, in the field a`},
 		{"a slash for a digit", Task, `{"a":1/}`, "not JSON: invalid character '/' after object value (expecting ',' or '}') at byte 7"},
 		{"a colon for a digit", Task, `{"a":1:}`, "not JSON: invalid character ':' at start of value at byte 7"},
-		{"a slash for a number", Task, `{"a":/}`, "not JSON: invalid character '/' at start of value at byte 6"},
-		{"newline in a string", Task, "{\"a\":\"x\ny\"}", `not JSON: invalid character '\n' in string (expecting non-control character) at byte 8`},
-		{"control after an escape", Task, "{\"a\":\"\\n\x1b\"}", `not JSON: invalid character '\x1b' in string (expecting non-control character) at byte 9`},
-		{"escape of another language", Task, `{"a":"\x41"}`, "not JSON: invalid escape sequence `\\x` in string at byte 7"},
-		{"bad hex", Task, `{"a":"\u00g0"}`, "not JSON: invalid escape sequence `\\u00g0` in string at byte 7"},
-		{"signed hex", Task, `{"a":"\u+123"}`, "not JSON: invalid escape sequence `\\u+123` in string at byte 7"},
+		{"a slash for a number", Task, `{"a":/}`, "not JSON: invalid character '/' at start of value at byte 6, in the field a"},
+		{"newline in a string", Task, "{\"a\":\"x\ny\"}", `not JSON: invalid character '\n' in string (expecting non-control character) at byte 8, in the field a`},
+		{"control after an escape", Task, "{\"a\":\"\\n\x1b\"}", `not JSON: invalid character '\x1b' in string (expecting non-control character) at byte 9, in the field a`},
+		{"escape of another language", Task, `{"a":"\x41"}`, "not JSON: invalid escape sequence `\\x` in string at byte 7, in the field a"},
+		{"bad hex", Task, `{"a":"\u00g0"}`, "not JSON: invalid escape sequence `\\u00g0` in string at byte 7, in the field a"},
+		{"signed hex", Task, `{"a":"\u+123"}`, "not JSON: invalid escape sequence `\\u+123` in string at byte 7, in the field a"},
 
 		{"trailing prose", Task, good + "\nThat is all, and it took me long.", `text after the JSON object at byte 31: "That is all, and it took"…`},
 		{"trailing brace", Task, good + "}", `text after the JSON object at byte 30: "}"`},
@@ -134,22 +135,20 @@ func TestParseRefuses(t *testing.T) {
 
 		{"duplicate key", Task, `{"status":"ok","message":"m","status":"ok"}`, "duplicate key status"},
 		{"duplicate key, escaped", Task, `{"status":"ok","message":"m","st\u0061tus":"error"}`, "duplicate key status"},
-		{"duplicate key of the agent's own", Task, `{"status":"ok","message":"m","x":[{"a b":1,"a b":1}]}`, `duplicate key "a b"`},
-		{"duplicate key that is shown whole", Task, `{"` + strings.Repeat("k", 59) + `":1,"` + strings.Repeat("k", 59) + `":1}`, "duplicate key " + strings.Repeat("k", 59)},
-		{"duplicate key that is not", Task, `{"` + strings.Repeat("k", 60) + `":1,"` + strings.Repeat("k", 60) + `":1}`, `duplicate key "` + strings.Repeat("k", 24) + `"…`},
-		{"duplicate empty key", Task, `{"":1,"":1}`, `duplicate key ""`},
+		{"duplicate key beside one that nobody reads", Task, `{"status":"ok","message":"m","x":1,"x":2,"message":"n"}`, "duplicate key message"},
+		{"duplicate key within one of the contract", Manager, `{"x":1,"x":2,"status":"ok","message":"m","next_task":null,"tasks":[{"a":1,"a":2}]}`, "duplicate key a"},
+		{"another fault behind a duplicate key that nobody reads", Task, `{"x":1,"x":2,"status":"ok","message":"m","y":NaN}`, "not JSON: invalid character 'N' at start of value at byte 46, in the field y"},
 		{"case variant beside it", Task, `{"status":"ok","message":"m","Status":"error"}`, "key Status instead of status"},
 		{"case variant alone", Task, `{"STATUS":"ok","message":"m"}`, "key STATUS instead of status"},
 		{"folding variant", Task, `{"ſtatus":"ok","message":"m"}`, `key "\u017ftatus" instead of status`},
 		{"case variant of the Manager's", Manager, `{"status":"ok","message":"m","next_task":null,"tasks":[],"Next_Task":"x"}`, "key Next_Task instead of next_task"},
-		{"invalid UTF-8", Task, "{\"status\":\"ok\",\"message\":\"\xff\"}", "not JSON: invalid UTF-8 at byte 27"},
-		{"half a character", Task, "{\"status\":\"ok\",\"message\":\"\xc3\"}", "not JSON: invalid UTF-8 at byte 27"},
-		{"surrogate in UTF-8", Task, "{\"status\":\"ok\",\"message\":\"\xed\xa0\x80\"}", "not JSON: invalid UTF-8 at byte 27"},
-		{"halves that are the same key", Task, `{"status":"ok","message":"m","\ud83d":1,"\ude00":2}`, `duplicate key "\ufffd"`},
-		{"number out of range", Task, `{"status":"ok","message":"m","x":1e1000000000}`, `a number out of range at byte 34: "1e1000000000"`},
-		{"negative one", Task, `{"status":"ok","message":"m","x":-1e309}`, `a number out of range at byte 34: "-1e309"`},
-		{"endless digits", Task, `{"x":0.` + strings.Repeat("1", 100000) + `}`, `a number out of range at byte 6: "0.1111111111111111111111"…`},
-		{"one digit too many", Task, `{"x":0.` + strings.Repeat("1", maxNumber-1) + `}`, `a number out of range at byte 6: "0.1111111111111111111111"…`},
+		{"invalid UTF-8", Task, "{\"status\":\"ok\",\"message\":\"\xff\"}", "not JSON: invalid UTF-8 at byte 27, in the field message"},
+		{"half a character", Task, "{\"status\":\"ok\",\"message\":\"\xc3\"}", "not JSON: invalid UTF-8 at byte 27, in the field message"},
+		{"surrogate in UTF-8", Task, "{\"status\":\"ok\",\"message\":\"\xed\xa0\x80\"}", "not JSON: invalid UTF-8 at byte 27, in the field message"},
+		{"number out of range", Task, `{"status":"ok","message":"m","x":1e1000000000}`, `a number out of range at byte 34, in the field x: "1e1000000000"`},
+		{"negative one", Task, `{"status":"ok","message":"m","x":-1e309}`, `a number out of range at byte 34, in the field x: "-1e309"`},
+		{"endless digits", Task, `{"x":0.` + strings.Repeat("1", 100000) + `}`, `a number out of range at byte 6, in the field x: "0.1111111111111111111111"…`},
+		{"one digit too many", Task, `{"x":0.` + strings.Repeat("1", maxNumber-1) + `}`, `a number out of range at byte 6, in the field x: "0.1111111111111111111111"…`},
 		{"depth 65 of objects", Task, `{"status":"ok","message":"m","x":` + strings.Repeat(`{"x":`, 63) + "{}" + strings.Repeat("}", 64), "nested deeper than 64"},
 		{"depth 65", Task, `{"status":"ok","message":"m","x":` + nested(64) + `}`, "nested deeper than 64"},
 		{"depth 9990", Task, strings.Repeat(`{"a":`, 9990), "nested deeper than 64"},
@@ -184,6 +183,28 @@ func TestParseRefuses(t *testing.T) {
 				t.Errorf("Parse(%.200q) = %q, want %q", tt.raw, failure.Reason, tt.want)
 			}
 		})
+	}
+}
+
+// TestParseDoubleKeys: a key that stands twice where nobody reads it costs a warning, which names it, and not the work.
+func TestParseDoubleKeys(t *testing.T) {
+	const counts = " stands twice in its reply, where nobody reads it; the reply counts"
+	long := strings.Repeat("k", 60)
+	for members, want := range map[string]string{
+		`"x":1,"x":2`:                       `the key "x"` + counts,
+		`"x":1,"x":2,"y":1,"y":2`:           `the key "x"` + counts,
+		`"x":[{"a b":1,"a b":1}]`:           `the key "a b"` + counts,
+		`"":1,"":1`:                         `the key ""` + counts,
+		`"` + long + `":1,"` + long + `":1`: "a key of 60 bytes" + counts,
+		`"\ud83d":1,"\ude00":2`:             `the key "\ufffd"` + counts + "; " + halfRead,
+		`"x":{"status":1},"y":1`:            "",
+	} {
+		for _, raw := range []string{`{"status":"ok","message":"m",` + members + `}`, `{` + members + `,"message":"m","status":"ok"}`} {
+			reply, failure := Parse(Task, raw)
+			if failure != nil || reply.Status != OK || reply.Message != "m" || reply.Warning != want {
+				t.Errorf("Parse(%s) = %+v, %v, want the warning %q", raw, reply, failure, want)
+			}
+		}
 	}
 }
 

@@ -172,9 +172,9 @@ func parseWhole(k Kind, text string) (*Reply, *Failure) {
 	if len(text) > maxWhole {
 		return nil, Failed("the reply is larger than 1 MiB")
 	}
-	members, failure := readObject(text)
+	o, failure := readObject(text, replyKeys(k))
 	if failure == nil {
-		failure = checkKeys(k, members)
+		failure = checkKeys(k, o.members)
 	}
 	if failure != nil {
 		return nil, failure
@@ -186,6 +186,14 @@ func parseWhole(k Kind, text string) (*Reply, *Failure) {
 	if failure := checkSchema(k, value); failure != nil {
 		return nil, failure
 	}
+	reply, failure := decodeWhole(k, text)
+	if failure == nil {
+		reply.Warning = o.warning
+	}
+	return reply, failure
+}
+
+func decodeWhole(k Kind, text string) (*Reply, *Failure) {
 	if k == Judge {
 		return decodeJudge(text)
 	}

@@ -22,6 +22,9 @@ type End struct {
 	Worked bool  `json:"worked,omitempty"` // the model wrote something, or called a tool
 	// Warning has the faults of an attempt whose reply counts nevertheless; "" if there are none.
 	Warning string `json:"warning,omitempty"`
+	// Lacks has the environment variables that the agent does not get, and that may be why it could
+	// not connect; nil if nothing tells that.
+	Lacks []string `json:"lacks,omitempty"`
 }
 
 func (e End) end() End { return e }
@@ -273,6 +276,9 @@ func (e AttemptStopped) Sentence() Sentence {
 		name, what = strings.TrimSuffix(name, ","), ": the provider is busy"
 	case ClassLimit:
 		name, what = strings.TrimSuffix(name, ","), ": a limit of the account is reached"
+		if e.Refusal != nil && e.Refusal.Model != "" {
+			what = ": the limit of the model " + e.Refusal.Model + " is reached"
+		}
 	}
 	s := inStep(e.Step, Warning, "%s%s%s: %s", name, what, e.Spent.suffix(), e.Reason)
 	if said := LastLine(e.Stderr); said != "" {

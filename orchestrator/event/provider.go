@@ -11,7 +11,13 @@ type Refusal struct {
 	Provider string    `json:"provider" text:"fact"` // name of the provider's adapter
 	At       time.Time `json:"at"`                   // time of the refusal
 	Reset    time.Time `json:"reset,omitzero"`       // end of the limit; zero if unknown
+	// Model is the model whose allowance alone is used up: the role's model, or DefaultModel. It is
+	// "" if the refusal is not about one model.
+	Model string `json:"model,omitempty"`
 }
+
+// DefaultModel stands for the model of an agent whose role names none.
+const DefaultModel = "default"
 
 // ProviderWait is the beginning of a wait for a provider, or for the program of an agent.
 type ProviderWait struct {
@@ -27,6 +33,7 @@ type ProviderWait struct {
 	Tries    int       `json:"tries"`            // number of consecutive refusals
 	Named    bool      `json:"named,omitempty"`  // the provider names Until as the end of its limit
 	Shared   bool      `json:"shared,omitempty"` // the provider refused a call of another board
+	Model    string    `json:"model,omitempty"`  // see Refusal.Model
 }
 
 func (ProviderWait) Kind() string { return "PROVIDER_WAIT" }
@@ -47,6 +54,9 @@ const longWait = 10 * time.Minute
 // Waits returns the wait in words, such as "waits for claude's limit until 03:30:00 CET".
 func (e ProviderWait) Waits() string {
 	what, until := e.Provider+"'s limit", " and asks again at"
+	if e.Model != "" {
+		what += " of the model " + e.Model
+	}
 	if e.Named {
 		until = " until"
 	}

@@ -40,6 +40,12 @@ func WithheldText(names []string, partly []PartlyWithheld, where string) string 
 	return fmt.Sprintf("withheld %s (env.pass in %s passes a variable)", WithheldFrom(names, partly), where)
 }
 
+// PassText returns what has agents get the environment variables with these names.
+func PassText(names []string) string {
+	all := strings.Join(names, ", ")
+	return fmt.Sprintf("env: {pass: [%s]} in .kanban-run.yaml or in the role passes %[1]s, or env.only where that lists what agents get", all)
+}
+
 // WithheldFrom names the environment variables that all agents miss, and then those that the agents
 // of some roles miss.
 func WithheldFrom(names []string, partly []PartlyWithheld) string {

@@ -19,6 +19,9 @@ const (
 	ToolStop   OnTool = "stop"   // the run ends, and a person decides
 )
 
+// ToolStopped is the beginning of the reason why a missing tool has stopped a step.
+const ToolStopped = "TOOL_UNAVAILABLE: "
+
 // ToolOver stands in ToolUnavailable for the consequence for an agent that has given its reply or
 // has ended. No setting has this value.
 const ToolOver OnTool = "over"

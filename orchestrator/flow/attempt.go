@@ -22,6 +22,9 @@ func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 	}
 	step.Started, step.Running, s.Waiting, s.BlockedBy = e.Attempt, e.Attempt, nil, ""
 	s.Marks = cmp.Or(e.Marks, s.Marks)
+	if step.AsksOfTool() { // earlier versions went on without a decision
+		step.Unsettled = ""
+	}
 	if e.Input != nil {
 		step.Input, step.Stored = e.Input, e.Stored
 	}
@@ -138,7 +141,7 @@ func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	if e.TimedOut {
 		step.TimedOut++
 	}
-	step.LastReason = e.Reason
+	step.LastReason, step.Lacks = e.Reason, e.Lacks
 	return nil
 }
 
@@ -161,7 +164,7 @@ func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 		s.Step.OwnLimit = e.Reason
 	}
 	s.endHung(&cut)
-	s.Step.Left = e.Left
+	s.Step.Left, s.Step.Lacks = e.Left, e.Lacks
 	s.stopSupervisor(e.Call)
 	return nil
 }

@@ -23,6 +23,12 @@ func (s *Step) isStuck() bool { return strings.HasPrefix(s.Unsettled, stuckPrefi
 
 const stuckPrefix = "STUCK: "
 
+// AsksOfTool reports whether a missing tool has stopped the step, so that no run goes on with it
+// before a person has decided.
+func (s *Step) AsksOfTool() bool {
+	return s != nil && strings.HasPrefix(s.Unsettled, stuckPrefix+event.ToolStopped)
+}
+
 // spawn returns the next attempt of the call that is due. Work that was cut short goes on in its
 // session.
 func (s *State) spawn() Spawn {
@@ -89,6 +95,7 @@ func (s *State) isWalked() bool {
 // begin makes call c due. It clears the input, the retries and the watch's notes of the last call.
 func (s *Step) begin(c event.Call) {
 	s.GoesOn, s.Hung, s.Restarts, s.LastHung, s.Advice = nil, nil, 0, "", ""
+	s.Lacks = nil
 	s.Fruitless, s.TooLong, s.OwnLimit, s.Declined, s.TimedOut = 0, false, "", "", 0
 	s.Call, s.Input, s.Stored, s.Rejected, s.LastReason = c, nil, "", 0, ""
 	s.Given, s.GivenBy, s.Command = "", "", ""

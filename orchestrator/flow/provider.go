@@ -38,6 +38,8 @@ type GiveUpWaiting struct {
 	Text  string
 	Busy  bool
 	Until time.Time // the end of the provider's limit; zero: not known
+	Model bool      // the limit is of one model
+	Lacks []string  // see event.End
 }
 
 func (Wait) effect() {}
@@ -54,7 +56,7 @@ func (s *State) applyProviderWait(e event.ProviderWait) error {
 		if s.Refused != nil {
 			shared = *s.Refused
 		}
-		shared.Provider, shared.Class, shared.At, shared.Tries, shared.Asks = e.Provider, e.Class, e.At, max(shared.Tries, e.Tries), true
+		shared.Provider, shared.Model, shared.Class, shared.At, shared.Tries, shared.Asks = e.Provider, e.Model, e.Class, e.At, max(shared.Tries, e.Tries), true
 		s.Refused = &shared
 	}
 	return nil
@@ -164,12 +166,13 @@ func (s *State) waitForProvider(Board) Effect {
 		return s.giveUpWaiting()
 	}
 	step := s.Step
-	return Wait{event.ProviderWait{Step: step.Number, Task: step.Task, Call: step.Call, Role: step.CallRole(), Provider: r.Provider,
+	return Wait{event.ProviderWait{Step: step.Number, Task: step.Task, Call: step.Call, Role: step.CallRole(), Provider: r.Provider, Model: r.Model,
 		Class: r.Class, Since: r.Since, Until: until, Named: named, At: r.At, Tries: r.Tries}}
 }
 
 func (s *State) giveUpWaiting() GiveUpWaiting {
-	return GiveUpWaiting{Text: s.whyNotWait(), Busy: s.Refused.Class == event.ClassBusy, Until: s.Refused.Reset}
+	return GiveUpWaiting{Text: s.whyNotWait(), Busy: s.Refused.Class == event.ClassBusy, Until: s.Refused.Reset,
+		Model: s.Refused.Model != "", Lacks: s.Step.Lacks}
 }
 
 // whyNotWait returns the provider's words, with the time that the run has waited for the provider.

@@ -332,6 +332,21 @@ func TestShareWait(t *testing.T) {
 	}
 }
 
+// TestWaitForOneModel: a wait for the allowance of one model names it, and so does its end.
+func TestWaitForOneModel(t *testing.T) {
+	p := refusing(t, patient)
+	p.refuse(event.ClassLimit, time.Time{}, event.End{})
+	p.state.Refused.Model = "large"
+	wait, waits := flow.Next(&p.state, p.board).(flow.Wait)
+	if want := "waits for claude's limit of the model large and asks again at"; !waits || wait.Model != "large" || !strings.HasPrefix(wait.Waits(), want) {
+		t.Errorf("Next = %+v, want %q", wait, want)
+	}
+	p.state.Limits.LimitMillis = 0
+	if end, ends := flow.Next(&p.state, p.board).(flow.GiveUpWaiting); !ends || !end.Model {
+		t.Errorf("Next = %+v, want an end for the limit of a model", flow.Next(&p.state, p.board))
+	}
+}
+
 // TestWaitGoesOnWhereItWas: work that the provider broke off goes on in its session, and a call that it
 // refused from the start gets the same bytes.
 func TestWaitGoesOnWhereItWas(t *testing.T) {

@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"strings"
-
 	"kanban-run/orchestrator/event"
 )
 
@@ -68,26 +66,17 @@ func (s *State) Proposal(end Finish) *event.ReassignProposed {
 		end.Outcome != event.Exhausted && !step.isStuck() && step.Declined == "" {
 		return nil
 	}
+	if step.AsksOfTool() && len(s.Tools) == 0 {
+		return nil // an earlier run has proposed it, and this one only asked again
+	}
 	p := &event.ReassignProposed{
 		Step: step.Number, Task: step.Task, Role: step.CallRole(), Evidence: end.Text, Strategy: event.Replace,
 	}
 	switch {
 	case s.ReplannedTimes(step.Task) > 0:
 		p.Strategy = event.SplitTask
-	case strings.HasPrefix(step.Unsettled, stuckPrefix+"TOOL_UNAVAILABLE"):
+	case step.AsksOfTool():
 		p.Strategy = event.Specialist // an agent whose program has the tool
-		missed := *step
-		missed.Call = s.missedBy() // if the agent replied all the same, the Manager's call is open now
-		p.Role = missed.CallRole()
 	}
 	return p
-}
-
-// missedBy returns the call that was the last to miss a tool, or "".
-func (s *State) missedBy() event.Call {
-	if len(s.Tools) == 0 {
-		return ""
-	}
-	_, call, _ := strings.Cut(s.Tools[len(s.Tools)-1].Last, " ")
-	return event.Call(call)
 }

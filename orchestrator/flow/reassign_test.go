@@ -73,11 +73,15 @@ func TestStuckIsReassigned(t *testing.T) {
 	if e, ok := flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor"}).(flow.Spawn); !ok || e.GoesOn {
 		t.Errorf("Next = %+v, want the work begun anew", e)
 	}
-	tool := after(t, start, one, work, event.RebootTested{AttemptRef: work.AttemptRef, Anomaly: event.Anomaly{Check: "tool"}, Decision: event.Stuck, Text: "TOOL_UNAVAILABLE: mcp:lab"},
+	tool := after(t, start, one, work, event.ToolUnavailable{AttemptRef: work.AttemptRef, Tool: "mcp:lab", Agents: 1}, event.RebootTested{AttemptRef: work.AttemptRef, Anomaly: event.Anomaly{Check: "tool"}, Decision: event.Stuck, Text: "TOOL_UNAVAILABLE: mcp:lab"},
 		event.AttemptStopped{AttemptRef: work.AttemptRef})
 	end, _ := flow.Next(&tool, flow.Board{}).(flow.Finish)
 	if p := tool.Proposal(end); p == nil || p.Strategy != event.Specialist {
 		t.Errorf("%+v: proposal %+v, want another agent that has the tool", end, p)
+	}
+	apply(t, &tool, event.RunFinished{Outcome: event.NeedsPerson}, start)
+	if p := tool.Proposal(end); p != nil {
+		t.Errorf("a run that only asks again proposes %+v", p)
 	}
 
 	work.Plan = &event.Plan{Command: true, Rounds: 0}

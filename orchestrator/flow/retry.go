@@ -43,8 +43,11 @@ func (s *State) settleStep(e event.Acknowledged) error {
 	if s.Step == nil {
 		return refuse(e, "no step is open")
 	}
-	if e.Choice == event.Accept {
+	switch {
+	case e.Choice == event.Accept:
 		s.Step.accept()
+	case s.Step.AsksOfTool():
+		s.Step.Unsettled = ""
 	}
 	if s.goOn(e); e.Choice == event.Accept {
 		// The Manager is called later. If the board's hash then differs from the field Left, a person

@@ -37,8 +37,8 @@ func (s *State) freshen() {
 	if step == nil {
 		return
 	}
-	if s.Quarantined(step.Task) != nil && step.Unsettled != "" {
-		return // the quarantine waits for a person
+	if s.Quarantined(step.Task) != nil && step.Unsettled != "" || step.AsksOfTool() {
+		return // it waits for a person
 	}
 	if step.Unsettled != "" && step.Work != nil && !step.isStuck() {
 		step.beginWork()

@@ -27,7 +27,7 @@ func (s *State) endAttempt(
 	if err := s.checkRunning(e, r); err != nil {
 		return err
 	}
-	if hung := s.Step.Hung; hung.stopsForTool() {
+	if hung := s.Step.Hung; hung.StopsForTool() { // in journals of earlier versions also with a reply
 		s.Step.Unsettled = stuckPrefix + hung.Text
 	}
 	// The watch's decision about the attempt is void if the attempt ended by itself. If the attempt
@@ -57,9 +57,9 @@ type Hung struct {
 	Found    *event.Anomaly `json:"found,omitempty"` // anomaly to tell the Manager; nil unless Decision is Replan
 }
 
-// stopsForTool reports whether the run is to end because a tool is not available, even if the
-// attempt ended with a reply.
-func (h *Hung) stopsForTool() bool {
+// StopsForTool reports whether the run is to end because a tool is not available. A reply of the
+// attempt is not accepted then, because a person decides about the work.
+func (h *Hung) StopsForTool() bool {
 	return h != nil && h.Decision == event.Stuck && strings.HasPrefix(h.Anomaly, event.ToolCheck+" ")
 }
 

@@ -108,15 +108,16 @@ type Step struct {
 	Rejected int `json:"rejected"` // replies to this call that were rejected since the last reset of the retries
 	// Given is the SHA-256 of what the last attempt in a session of its own was given. It is
 	// AttemptStarted.Digest if AttemptStarted.Given is not known; then Command has its command.
-	Given      string `json:"given,omitempty"`
-	Command    string `json:"command,omitempty"`
-	GivenBy    string `json:"given_by,omitempty"` // version of the program that started that attempt
-	LastReason string `json:"last_reason"`
-	Disagreed  bool   `json:"disagreed"`           // the last reply was rejected because it contradicts the board
-	Lost       int    `json:"lost,omitempty"`      // number of lost sessions of the work or of a checkpoint
-	Fruitless  int    `json:"fruitless,omitempty"` // attempts in a row without progress in a session of earlier work
-	TimedOut   int    `json:"timed_out,omitempty"` // attempts that the timeout ended
-	TooLong    bool   `json:"too_long,omitempty"`  // a session of the call was too long for the model's context
+	Given      string   `json:"given,omitempty"`
+	Command    string   `json:"command,omitempty"`
+	GivenBy    string   `json:"given_by,omitempty"` // version of the program that started that attempt
+	LastReason string   `json:"last_reason"`
+	Lacks      []string `json:"lacks,omitempty"`     // see event.End, of the last attempt that failed
+	Disagreed  bool     `json:"disagreed"`           // the last reply was rejected because it contradicts the board
+	Lost       int      `json:"lost,omitempty"`      // number of lost sessions of the work or of a checkpoint
+	Fruitless  int      `json:"fruitless,omitempty"` // attempts in a row without progress in a session of earlier work
+	TimedOut   int      `json:"timed_out,omitempty"` // attempts that the timeout ended
+	TooLong    bool     `json:"too_long,omitempty"`  // a session of the call was too long for the model's context
 	// OwnLimit is the reason why an attempt was stopped at a limit of its role. The field is set
 	// only if the board goes on without the task.
 	OwnLimit string `json:"own_limit,omitempty"`

@@ -44,11 +44,20 @@ type ExhaustedError struct {
 	Role     string
 	Attempts int
 	Reason   string
+	Lacks    []string // see event.End
 }
 
 func (e *ExhaustedError) Error() string {
 	return fmt.Sprintf("%s gave no valid reply in %s; the last was rejected: %s", e.Role,
 		event.Count(e.Attempts, "attempt"), e.Reason)
+}
+
+// Hint returns the remedy, or "".
+func (e *ExhaustedError) Hint() string {
+	if len(e.Lacks) == 0 {
+		return ""
+	}
+	return event.PassText(e.Lacks)
 }
 
 // DeclinedError reports that the provider declines the instruction, and that a person has to decide.
@@ -168,7 +177,7 @@ func (c *Call) next(stop context.Context, state *flow.State) (flow.Spawn, error)
 				return flow.Spawn{}, err
 			}
 		case flow.GiveUpWaiting:
-			return flow.Spawn{}, &agent.LaterError{Text: next.Text, Reset: next.Until, Busy: next.Busy}
+			return flow.Spawn{}, &agent.LaterError{Text: next.Text, Reset: next.Until, Busy: next.Busy, Model: next.Model, Lacks: next.Lacks}
 		case flow.Finish:
 			switch next.Outcome {
 			case event.LimitReached:
@@ -176,7 +185,7 @@ func (c *Call) next(stop context.Context, state *flow.State) (flow.Spawn, error)
 			case event.NeedsPerson:
 				return flow.Spawn{}, &DeclinedError{Text: next.Text}
 			}
-			return flow.Spawn{}, &ExhaustedError{Role: c.player.Role.Name, Attempts: state.Step.Rejected, Reason: state.Step.LastReason}
+			return flow.Spawn{}, &ExhaustedError{Role: c.player.Role.Name, Attempts: state.Step.Rejected, Reason: state.Step.LastReason, Lacks: state.Step.Lacks}
 		default:
 			return flow.Spawn{}, fmt.Errorf("a single call cannot go on with %T", next)
 		}
@@ -185,23 +194,26 @@ func (c *Call) next(stop context.Context, state *flow.State) (flow.Spawn, error)
 
 // refused returns the event for an attempt that the provider refuses to serve for now.
 func (c *Call) refused(ref event.AttemptRef, out *attempt.Ended, later *agent.LaterError) event.AttemptStopped {
-	return event.AttemptStopped{AttemptRef: ref, Reason: later.Text, Refusal: &event.Refusal{Provider: c.player.Adapter.Name(), At: c.Now(), Reset: later.Reset}, End: event.End{Class: out.Class, Worked: out.Worked}}
+	reason, lacks := c.player.ExplainEnd(later.Text, "")
+	return event.AttemptStopped{AttemptRef: ref, Reason: reason, Refusal: c.player.Refused(later, c.Now()),
+		End: event.End{Class: out.Class, Worked: out.Worked, Lacks: lacks}}
 }
 
 // reject applies a rejected reply to the state, adds it to the supervisor log with the instruction
 // in place of a task, and gives a notice. Source: seed 004, "Retry Logging".
 func (c *Call) reject(state *flow.State, ref event.AttemptRef, out *attempt.Ended) error {
 	ref.Task, ref.Role = c.Redactor.String(c.Instruction), c.player.Role.Name
+	reason, lacks := c.player.ExplainEnd(out.Failure.Reason, out.Stderr)
 	rejected := event.ReplyRejected{
 		AttemptRef: ref,
-		Reason:     out.Failure.Reason,
+		Reason:     reason,
 		Exit:       out.Exit.String(),
 		Received:   out.Received,
 		Stderr:     out.Stderr,
 		Retries:    state.Step.Rejected,
 		Of:         c.Limits.MaxRetries,
 		Fresh:      state.Step.StartsAfresh(out.Class),
-		End:        event.End{Class: state.Step.ClassOf(out.Class)},
+		End:        event.End{Class: state.Step.ClassOf(out.Class), Lacks: lacks},
 	}
 	if err := state.Apply(rejected); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -9,12 +10,19 @@ import (
 )
 
 // providers has the providers that have refused a call of a board of this process. All boards of
-// such a provider wait together. After the wait one board asks the provider. The other boards go on
+// such a provider wait together; if the allowance of one model is used up, only those that ask for
+// that model. After the wait one board asks the provider. The other boards go on
 // once the agent of the asking board shows that the provider serves calls again.
 type providers struct {
 	mu  sync.Mutex
-	all map[string]*refusal // the key is roster.Player.Provider
+	all map[scope]*refusal
 }
+
+// scope tells what a refusal holds for: a provider or, with a model, that model of the provider.
+type scope struct{ provider, model string }
+
+// both returns the scopes of the refusals that hold a call back.
+func (s scope) both() [2]scope { return [2]scope{{provider: s.provider}, s} }
 
 type refusal struct {
 	wait  event.ProviderWait // the wait of the board that was refused last
@@ -22,7 +30,7 @@ type refusal struct {
 	asked chan struct{}      // closed once the asking board knows whether the provider serves
 }
 
-func newProviders() *providers { return &providers{all: map[string]*refusal{}} }
+func newProviders() *providers { return &providers{all: map[scope]*refusal{}} }
 
 func newRefusal(wait event.ProviderWait) *refusal {
 	return &refusal{wait: wait, asked: make(chan struct{})}
@@ -32,30 +40,35 @@ func newRefusal(wait event.ProviderWait) *refusal {
 // board has a permit. The board gives the permit back with GiveBack on every way out of the call.
 type Permit struct {
 	*providers
-	provider string
-	asks     *refusal // the refusal after which this board asks the provider; nil: there is none
+	call scope
+	asks []*refusal // the refusals after which this board asks the provider; none: nothing was refused
 }
 
-// ask returns a permit if a call to the provider is allowed to begin. Before the time
-// refusal.wait.Until, ask returns no permit, and refusal.wait. After that time, if another board is
-// asking the provider, ask returns no permit, and a channel. The channel is closed once that board
-// has asked.
-func (p *providers) ask(provider string, now time.Time) (permit *Permit, wait *event.ProviderWait, other <-chan struct{}) {
+// ask returns a permit if a call to the provider, for the given model, is allowed to begin. Before
+// the time refusal.wait.Until, ask returns no permit, and refusal.wait. After that time, if another
+// board is asking the provider, ask returns no permit, and a channel. The channel is closed once that
+// board has asked.
+func (p *providers) ask(provider, model string, now time.Time) (permit *Permit, wait *event.ProviderWait, other <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := p.all[provider]
-	switch {
-	case r == nil:
-		return &Permit{p, provider, nil}, nil, nil
-	case now.Before(r.wait.Until):
-		wait := r.wait
-		return nil, &wait, nil
-	case r.asks:
-		return nil, nil, r.asked
-	default:
-		r.asks = true
-		return &Permit{p, provider, r}, nil, nil
+	permit = &Permit{providers: p, call: scope{provider, model}}
+	for _, of := range permit.call.both() {
+		r := p.all[of]
+		switch {
+		case r == nil:
+			continue
+		case now.Before(r.wait.Until):
+			wait := r.wait
+			return nil, &wait, nil
+		case r.asks:
+			return nil, nil, r.asked
+		}
+		permit.asks = append(permit.asks, r)
 	}
+	for _, r := range permit.asks {
+		r.asks = true
+	}
+	return permit, nil, nil
 }
 
 // Serves notes that the provider serves calls.
@@ -70,23 +83,37 @@ func (p *Permit) Refused(wait event.ProviderWait) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.end()
-	p.all[p.provider] = newRefusal(wait)
+	of := p.call
+	if wait.Model == "" {
+		of.model = ""
+	}
+	p.all[of] = newRefusal(wait)
 }
 
 // GiveBack lets another board ask the provider, if this one still has the right to.
 func (p *Permit) GiveBack() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r := p.all[p.provider]; r != nil && r == p.asks {
-		p.end()
-		p.all[p.provider] = newRefusal(r.wait)
+	for _, of := range p.call.both() {
+		if r := p.all[of]; r != nil && slices.Contains(p.asks, r) {
+			p.forget(of)
+			p.all[of] = newRefusal(r.wait)
+		}
 	}
 }
 
+// end forgets the refusals of the provider and of the model. A provider that serves a model, or
+// refuses that model alone, serves others, too.
 func (p *Permit) end() {
-	if r := p.all[p.provider]; r != nil {
+	for _, of := range p.call.both() {
+		p.forget(of)
+	}
+}
+
+func (p *providers) forget(of scope) {
+	if r := p.all[of]; r != nil {
 		close(r.asked)
-		delete(p.all, p.provider)
+		delete(p.all, of)
 	}
 }
 

@@ -16,7 +16,7 @@ func TestProviders(t *testing.T) {
 	var has *Permit // the last permit that was given
 	ask := func(provider string, want bool, until time.Time) <-chan struct{} {
 		t.Helper()
-		may, wait, other := p.ask(provider, now)
+		may, wait, other := p.ask(provider, "m", now)
 		if may != nil {
 			has = may
 		}
@@ -79,14 +79,42 @@ func TestProviders(t *testing.T) {
 func TestPermitIsGivenBackOnce(t *testing.T) {
 	now := time.Date(2026, time.November, 25, 22, 0, 0, 0, time.UTC)
 	p := newProviders()
-	first, _, _ := p.ask("claude", now)
+	first, _, _ := p.ask("claude", "m", now)
 	first.Refused(event.ProviderWait{Until: now})
-	asks, _, _ := p.ask("claude", now)
+	asks, _, _ := p.ask("claude", "m", now)
 	asks.GiveBack()
-	second, _, _ := p.ask("claude", now)
+	second, _, _ := p.ask("claude", "m", now)
 	asks.GiveBack()
 	first.GiveBack()
-	if third, _, other := p.ask("claude", now); second == nil || third != nil || other == nil {
+	if third, _, other := p.ask("claude", "m", now); second == nil || third != nil || other == nil {
 		t.Errorf("a third board gets %v while the second one asks", third)
+	}
+}
+
+// TestAllowanceOfAModel: where the allowance of one model is used up, only the boards that ask for that model wait.
+func TestAllowanceOfAModel(t *testing.T) {
+	now := time.Date(2026, time.November, 28, 22, 0, 0, 0, time.UTC)
+	until := now.Add(time.Hour)
+	p := newProviders()
+	waits := func(model string) bool { _, wait, _ := p.ask("claude", model, now); return wait != nil }
+	first, _, _ := p.ask("claude", "large", now)
+	first.Refused(event.ProviderWait{Until: until, Model: "large"})
+	if !waits("large") || waits("small") {
+		t.Errorf("large waits: %t, want true; small waits: %t, want false", waits("large"), waits("small"))
+	}
+	second, _, _ := p.ask("claude", "small", now)
+	second.Refused(event.ProviderWait{Until: until})
+	if !waits("large") || !waits("small") || !waits("default") {
+		t.Error("a board does not wait for a provider whose limit is reached")
+	}
+
+	now = until
+	asks, _, _ := p.ask("claude", "large", now)
+	if other, _, asked := p.ask("claude", "small", now); asks == nil || other != nil || asked == nil {
+		t.Fatal("two boards ask the provider, or none")
+	}
+	asks.Refused(event.ProviderWait{Until: until.Add(time.Hour), Model: "large"})
+	if !waits("large") || waits("small") {
+		t.Error("a provider that refuses one model is not asked for another")
 	}
 }

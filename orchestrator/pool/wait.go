@@ -18,16 +18,16 @@ const sayAgain = 30 * time.Minute
 // board, if [flow.State.MayShareWait] allows the wait. After a wait, AwaitProvider returns no permit,
 // but true. The caller then has to read the board again, because the board may have changed. A step
 // has to be open, because the wait is journaled with its step.
-func (m *Member) AwaitProvider(e flow.Spawn, provider string) (permit *Permit, waited bool, err error) {
+func (m *Member) AwaitProvider(e flow.Spawn, provider, model string) (permit *Permit, waited bool, err error) {
 	now := m.Now()
-	permit, wait, other := m.pool.refused.ask(provider, now)
+	permit, wait, other := m.pool.refused.ask(provider, model, now)
 	switch {
 	case permit != nil:
 		return permit, false, nil
 	case wait == nil:
 		return nil, true, cmp.Or(m.rest(func() error { return m.awaitOther(other) }), m.TakeEdit())
 	case !m.Journal.State().MayShareWait(*wait, now):
-		return &Permit{providers: m.pool.refused, provider: provider}, false, nil
+		return &Permit{providers: m.pool.refused, call: scope{provider, model}}, false, nil
 	}
 	mine := *wait
 	mine.Step, mine.Task, mine.Role, mine.Shared, mine.At = e.Step, e.Task, e.Role, true, now

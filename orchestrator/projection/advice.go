@@ -65,6 +65,16 @@ func (q *Question) advice(board, log string, o event.Outcome) string {
 		return fmt.Sprintf(happened+"mend %[2]s or the board (current names the task to do), then the same command goes on; "+
 			"kanban-run ack %[1]s retry ends the quarantine", board, failure.Quote(q.Choices[0].Task))
 	case event.AboutStep:
+		if q.Holds {
+			text := "see to the tool, and kanban-run ack " + board + " retry has it tried again"
+			if q.Offers(event.Accept) != nil {
+				text += "; kanban-run ack " + board + " accept counts the work as done"
+			}
+			return text + "; then the same command goes on"
+		}
+		if len(q.Lacks) > 0 {
+			return event.PassText(q.Lacks) + "; then the same command asks again"
+		}
 		if o == event.Exhausted {
 			return log + " has the replies; the same command asks again, with fresh retries"
 		}

@@ -30,6 +30,11 @@ type Question struct {
 	// IsUnknown is true if it is not known whether a person ended the board. To accept that end is
 	// to say that a person did.
 	IsUnknown bool
+	// Holds is true if no run goes on with the open step before a person has decided.
+	Holds bool
+	// Lacks has the environment variables that the agent of the open step may have lacked; see
+	// event.End.
+	Lacks []string
 }
 
 // Choice is a decision that a person can make now.
@@ -140,8 +145,14 @@ func (f *Facts) Question(h *flow.History) *Question {
 		return ask(event.AboutAside, s.Text, f.asideChoices(s)...)
 	case s.Outcome == event.NeedsPerson && !s.Spent:
 		return ask(event.AboutRefusal, s.Text)
+	case s.Step.AsksOfTool():
+		q := ask(event.AboutStep, event.Headline(s.Step.Unsettled), stepChoices(s.Step)...)
+		q.Holds = true
+		return q
 	case s.Step != nil && (s.Outcome == event.NeedsPerson || s.Outcome == event.Exhausted):
-		return ask(event.AboutStep, s.Text, stepChoices(s.Step)...)
+		q := ask(event.AboutStep, s.Text, stepChoices(s.Step)...)
+		q.Lacks = s.Step.Lacks
+		return q
 	case f.hasAsides(s):
 		return ask(event.AboutAside, s.Text, f.asideChoices(s)...)
 	}

@@ -18,6 +18,29 @@ type EnvRule struct {
 	Keys []string // patterns of variables that the tool needs, passed even if they look secret
 }
 
+// proxies are the variables that name the way to the internet. Such a value is a secret if it has a
+// password.
+var proxies = []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"}
+
+// leadsOut reports whether a variable names the way to a server.
+func leadsOut(name string) bool {
+	name = strings.ToUpper(name)
+	return strings.HasSuffix(name, "_PROXY") && name != "NO_PROXY" || strings.HasSuffix(name, "_BASE_URL") || strings.HasSuffix(name, "_ENDPOINT")
+}
+
+// waysLeftOut returns the variables of base that name the way to a server and are not in env.
+func waysLeftOut(base, env []string) (names []string) {
+	for _, entry := range base {
+		name, value, _ := strings.Cut(entry, "=")
+		has := func(entry string) bool { return strings.HasPrefix(entry, name+"=") }
+		if value != "" && leadsOut(name) && !slices.ContainsFunc(env, has) {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
 // merge returns the settings' rule r combined with a role's rule o. An entry of o.Set replaces the
 // entry of the same name in r.Set. If o.Only is not empty, it replaces r.Only.
 func (r EnvRule) merge(o option.Env) EnvRule {

@@ -1,11 +1,15 @@
 package roster
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/option"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/roles"
 )
 
 func TestEnvironment(t *testing.T) {
@@ -40,6 +44,57 @@ func TestEnvironment(t *testing.T) {
 				t.Errorf("withheld: -want +got\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestProxyWithPassword: it is the way to the model, so the tools that ask one get it as they get their key. A plain
+// program does not, and nobody is shown the password.
+func TestProxyWithPassword(t *testing.T) {
+	const proxy = "http://ann:pa55-w0rd@proxy.example:3128"
+	environ := []string{"HTTPS_PROXY=" + proxy, "http_proxy=" + proxy, "NO_PROXY=localhost", "IS_SANDBOX=1", "OTHER=" + proxy}
+	r := &Roster{Settings: &config.Settings{}, Executable: "/bin/true", Environ: environ}
+	for _, name := range []string{"claude", "codex", "gemini", "opencode", "acp", "exec"} {
+		p, err := r.newPlayer(roles.Role{Name: "R"}, playerKey{}, program{name: name, adapter: r.adapter(name), command: []string{"/bin/true"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"OTHER"}
+		if name == "exec" {
+			want = []string{"HTTPS_PROXY", "OTHER", "http_proxy"}
+		}
+		if diff := cmp.Diff(want, p.Withheld); diff != "" {
+			t.Errorf("%s: withheld: -want +got\n%s", name, diff)
+		}
+	}
+	hide, _ := redact.NewNamed(Secrets(environ))
+	if got := hide.String("connect " + proxy + ", user ann, pa55-w0rd, Basic YW5uOnBhNTUtdzByZA=="); strings.Contains(got, "pa55") || strings.Contains(got, "OnBhNTUtdzByZA") {
+		t.Errorf("a person is shown %s", got)
+	}
+}
+
+// TestExplainEnd: an agent that reached no server is told of with the ways to one that it does not get, also where
+// env.only leaves them out; any other end is not.
+func TestExplainEnd(t *testing.T) {
+	environ := []string{"HTTPS_PROXY=http://proxy.example", "NO_PROXY=localhost", "X_BASE_URL=", "PATH=/bin", "A_TOKEN=tok-1234567890"}
+	only := option.Env{Only: []string{"PATH"}}
+	for _, tt := range []struct {
+		env          option.Env
+		reason, said string
+		want         string
+	}{
+		{only, "exit status 7", "curl: (6) Could not resolve host: x", "exit status 7; it does not get HTTPS_PROXY, which may be why"},
+		{only, "claude: API Error: Unable to connect to API", "", "claude: API Error: Unable to connect to API; it does not get HTTPS_PROXY, which may be why"},
+		{only, "exit status 7", "a test fails", "exit status 7"},
+		{option.Env{}, "exit status 7", "curl: (6) Could not resolve host: x", "exit status 7"},
+	} {
+		r := &Roster{Settings: &config.Settings{Env: tt.env}, Executable: "/bin/true", Environ: environ}
+		p, err := r.newPlayer(roles.Role{Name: "R"}, playerKey{}, program{name: "exec", adapter: r.adapter("exec"), command: []string{"/bin/true"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, lacks := p.ExplainEnd(tt.reason, tt.said); got != tt.want || (lacks != nil) != (got != tt.reason) {
+			t.Errorf("ExplainEnd = %q, %v, want %q", got, lacks, tt.want)
+		}
 	}
 }
 

@@ -52,6 +52,7 @@ type Player struct {
 	Adapter    agent.Adapter
 	Shown      string   // the command as a person would type it
 	Withheld   []string // names of environment variables that the agent does not get
+	ways       []string // those of the variables it does not get that name the way to a server
 	Supervisor *Player  // player that reviews the work in a fork of the session; nil: none
 	Command    *Player  // player that reviews the work before the supervisor; nil: none
 	Refusal    error    // in a dry run, the reason why a real run would not start the program
@@ -149,7 +150,7 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey, program program) (*Pl
 		role.Permission = agent.ReadOnly
 	}
 	env, withheld := environment(r.Environ, r.envRule(role, program.tool()))
-	p := &Player{Role: role, Adapter: program.adapter, Withheld: withheld, Shown: program.shown(), dryRun: r.DryRun}
+	p := &Player{Role: role, Adapter: program.adapter, Withheld: withheld, ways: waysLeftOut(r.Environ, env), Shown: program.shown(), dryRun: r.DryRun}
 	var err error
 	if p.watch, err = r.Settings.Watch.With(role.File, role.Watch); err != nil {
 		return nil, err
@@ -262,6 +263,7 @@ func (r *Roster) setCommand(p *Player) error {
 		Reviews:    true,
 		Shown:      strings.Join(words, " "),
 		Withheld:   p.Withheld,
+		ways:       p.ways,
 		Assignment: a,
 		watch:      p.watch,
 	}
@@ -342,6 +344,15 @@ func (p *Player) Explain(err error) error {
 	return &failure.Invalid{Err: err}
 }
 
+// ExplainEnd returns the reason for the end of an attempt, and adds the variables that the agent does
+// not get if it did not reach a server: they may be why. The result lacks has these variables.
+func (p *Player) ExplainEnd(reason, stderr string) (text string, lacks []string) {
+	if len(p.ways) == 0 || !agent.IsUnconnected(reason+"\n"+stderr) {
+		return reason, nil
+	}
+	return fmt.Sprintf("%s; it does not get %s, which may be why", reason, strings.Join(p.ways, ", ")), p.ways
+}
+
 // Talker returns the adapter for a conversation, and sets the folder, grace and environment of the
 // assignment. The result "withheld" is the list of the environment variables that the agent does
 // not get. Errors: *agent.ConfigError.
@@ -414,7 +425,9 @@ func (r *Roster) Secrets() []redact.Secret {
 // default variables. If the rule has Only, the keys have no effect.
 func (r *Roster) envRule(role roles.Role, tool agent.Tool) EnvRule {
 	rule := EnvRule{Env: r.Settings.Env}.merge(role.Env)
-	rule.Keys = tool.Keys
+	if rule.Keys = tool.Keys; tool.Signals.Session {
+		rule.Keys = slices.Concat(rule.Keys, proxies) // without its proxy it does not reach its model
+	}
 	for name, value := range tool.Env {
 		named := func(entry string) bool { return strings.HasPrefix(entry, name+"=") }
 		if _, set := rule.Set[name]; !set && !slices.ContainsFunc(r.Environ, named) {

@@ -7,18 +7,17 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// noteMissing journals that a tool is missing, once for each call of a step, and returns the event:
-// seed 002, "Tool Unavailability". It returns nil if the journal has the event already.
-func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (noted *event.ToolUnavailable, err error) {
+// noteMissing journals that a tool is missing, once for each call of a step: seed 002, "Tool
+// Unavailability". The result known is true if the journal has that already.
+func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (known bool, err error) {
 	tool := w.Redactor.String(e.Missing)
 	agents, known := w.Journal.State().Misses(tool, w.agent.AttemptRef)
 	if known {
-		return nil, nil
+		return true, nil
 	}
-	noted = &event.ToolUnavailable{AttemptRef: w.agent.AttemptRef, Tool: tool, Agent: w.agent.Player.Adapter.Name(),
+	return false, w.Journal.Record(event.ToolUnavailable{AttemptRef: w.agent.AttemptRef, Tool: tool, Agent: w.agent.Player.Adapter.Name(),
 		Reason: w.Redactor.String(agent.OneLine(e.Text)),
-		Then:   then, Agents: agents + 1}
-	return noted, w.Journal.Record(*noted)
+		Then:   then, Agents: agents + 1})
 }
 
 // onMissing acts on an agent whose tool is missing, as the setting on_tool demands. A reviewer and
@@ -39,25 +38,25 @@ func (w *Watch) onMissing(e agent.Event, gone bool) error {
 	if step.Hung != nil || then == event.ToolRetry && step.WasRestartedFor(found.Check) {
 		then = event.ToolCaveat // the agent is being ended, or was restarted for a tool before
 	}
-	noted, err := w.noteMissing(e, then)
-	if noted == nil || err != nil {
+	known, err := w.noteMissing(e, then)
+	if err != nil || known && then != event.ToolStop { // an earlier attempt may have died before it was stopped
 		return err
 	}
-	found.Details = fmt.Sprintf("%s is not available to %s: %s", noted.Tool, noted.Role, noted.Reason)
+	found.Details = fmt.Sprintf("%s is not available to %s: %s", found.Tool, w.agent.Role, w.Redactor.String(agent.OneLine(e.Text)))
 	switch then {
 	case event.ToolSkip:
 		return w.send(event.MessageSent{ID: agent.NewMessageID(), Type: event.AssistOffer,
 			Content: event.Content{Assistance: event.Resource,
-				Details: noted.Tool + " is not available. Do without it, " +
+				Details: found.Tool + " is not available. Do without it, " +
 					"and say in your work log what could not be done."}})
 	case event.ToolRetry:
 		return w.endHung(event.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: event.Restart,
-			Text: noted.Tool + " was not available, and your program was started again. Try it once more; " +
+			Text: found.Tool + " was not available, and your program was started again. Try it once more; " +
 				"if it is still not there, do without it and say so in your work log."})
 	case event.ToolStop:
 		found.Advice = "replan"
 		stop := event.RebootTested{AttemptRef: w.agent.AttemptRef, Anomaly: found, Decision: event.Stuck,
-			Text: "TOOL_UNAVAILABLE: " + found.Details}
+			Text: event.ToolStopped + found.Details}
 		if gone {
 			return w.Journal.Record(stop)
 		}

@@ -646,6 +646,24 @@ func TestMissingToolOfTheDead(t *testing.T) {
 	}
 }
 
+// TestMissingToolIsStoppedFor: an attempt that died between the two records was not stopped, so the next one is.
+func TestMissingToolIsStoppedFor(t *testing.T) {
+	for on, kinds := range map[event.OnTool]string{event.ToolCaveat: "", event.ToolSkip: "", event.ToolStop: "REBOOT_TESTED"} {
+		r := newRig(t, policy)
+		r.OnTool = on
+		if err := r.journal.Record(event.ToolUnavailable{AttemptRef: r.agent.AttemptRef, Tool: "gh", Agents: 1}); err != nil {
+			t.Fatal(err)
+		}
+		r.want(t, "TOOL_UNAVAILABLE")
+		if err := r.OnSign(&agent.Event{Missing: "gh"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(r.journal.kinds, " "); got != kinds {
+			t.Errorf("%s: %s, want %s", on, got, kinds)
+		}
+	}
+}
+
 // TestUndelivered: messages that a run sent before it died are lost, unless their attempt ended.
 func TestUndelivered(t *testing.T) {
 	sent := func(id string) event.Event { return event.MessageSent{ID: id, Type: event.Tell} }

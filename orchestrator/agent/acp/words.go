@@ -8,8 +8,12 @@ import (
 )
 
 // words has few phrases, because the agent may be any program with any provider. They are those of
-// copilot 1.0.102.
-var words = agent.Words{Busy: []string{"transient api error"}}
+// copilot 1.0.102, and those that the bridge of claude passes on.
+var words = agent.Words{
+	Limit: []string{"you've hit your", "you've reached your"},
+	Model: []string{"switch to another model", "/model to switch"},
+	Busy:  []string{"transient api error", "response stopped arriving", "response stalled", "stream idle timeout"},
+}
 
 // faults are the beginnings of the lines in which an agent tells a fault of its provider as if it
 // were its answer, in lower case. Source: copilot 1.0.102.

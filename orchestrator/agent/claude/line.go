@@ -130,6 +130,7 @@ type server struct {
 
 type rateLimit struct {
 	Status   string  `json:"status"`
+	Type     string  `json:"rateLimitType"`
 	ResetsAt float64 `json:"resetsAt"` // seconds since 1970
 }
 

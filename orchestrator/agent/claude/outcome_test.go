@@ -41,7 +41,12 @@ func TestOutcome(t *testing.T) {
 		{"a sub-agent's words are none", lines{`{"type":"assistant","message":{"content":[{"type":"text","text":"{}"}]},"parent_tool_use_id":"t"}`}, proc.Exit{}, "it ended without a result", ""},
 		{"retries and an end", lines{`{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":529,"error":"overloaded"}`}, proc.Exit{TimedOut: true, Timeout: time.Hour},
 			"timed out after 1h0m0s (exit status 0); it was waiting for the API: 529 overloaded", "retry 529 overloaded, again in 500ms (1 of 10)"},
-		{"an error after a good result", lines{good, `{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["a","b"]}`}, proc.Exit{}, "it broke off: a; b", ""},
+		{"an error after a good result", lines{good, `{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["a","b"]}`}, proc.Exit{}, "", ""},
+		{"a limit after a good result", lines{good, `{"type":"result","subtype":"success","is_error":true,"result":"You've hit your session limit"}`}, proc.Exit{Code: 1}, "", ""},
+		{"an empty result after a good one", lines{good, `{"type":"result","subtype":"success","is_error":false,"result":"","stop_reason":"tool_use"}`}, proc.Exit{}, "", ""},
+		{"words after a good result", lines{good, `{"type":"result","subtype":"success","is_error":false,"result":"The background task is done."}`}, proc.Exit{}, "", ""},
+		{"a good result after another reply", lines{strings.Replace(good, "ok", "blocked", 1), good}, proc.Exit{}, "", ""},
+		{"an error after a good result, killed", lines{good, `{"type":"result","is_error":true}`}, proc.Exit{Code: -1, Signal: "killed"}, "killed by signal: killed", ""},
 		{"a good result after an error", lines{`{"type":"result","subtype":"error_during_execution","is_error":true}`, good}, proc.Exit{}, "", ""},
 		{"an error by its name only", lines{`{"type":"result","subtype":"error_during_execution","is_error":false,"result":"{\"status\":\"ok\",\"message\":\"m\"}"}`}, proc.Exit{}, "it broke off", ""},
 		{"an error without words", lines{`{"type":"result","subtype":"success","is_error":true}`}, proc.Exit{Code: 1}, "it reports an error and does not say which", ""},
@@ -64,6 +69,24 @@ func TestOutcome(t *testing.T) {
 				t.Errorf("events =\n%s\nwant %q among them", all, tt.event)
 			}
 		})
+	}
+}
+
+// TestLaterResult: what follows a valid reply without a reply is a warning, and a turn that a message of ours began
+// is not even that.
+func TestLaterResult(t *testing.T) {
+	const failed = `{"type":"result","is_error":true,"result":"API Error: 529 Overloaded"}`
+	const own = `{"type":"command_lifecycle","command_uuid":"00000000-02","state":"started"}`
+	for stream, want := range map[string]string{
+		good:                                     "",
+		good + "\n" + failed:                     "another result follows it, without a reply: API Error: 529 Overloaded; the reply counts",
+		good + "\n" + own + "\n" + failed:        "",
+		failed + "\n" + own + "\n" + good + "\n": "a failure",
+	} {
+		r := play([]byte(stream), 0, proc.Exit{}).report
+		if got := r.Warning; r.Err != nil && want != "a failure" || r.Err == nil && got != want {
+			t.Errorf("End = %+v, want the warning %q for\n%s", r, want, stream)
+		}
 	}
 }
 
@@ -147,6 +170,23 @@ func TestHopeless(t *testing.T) {
 		err := play([]byte(limit(status)+failed(`,"api_error_status":429`)), 0, proc.Exit{Code: 1}).report.Err
 		if !errors.As(err, &later) || later.Reset != want {
 			t.Errorf("End = %v, want the time %v of a limit that is %s", err, want, status)
+		}
+	}
+	for text, of := range map[string]bool{
+		"You've reached your Fable limit. Switch to another model to continue.": true,
+		"You've hit your Opus limit · resets 8am (UTC)":                         true,
+		"You've hit your weekly limit · resets 8am (UTC)":                       false,
+	} {
+		err := play([]byte(`{"type":"result","is_error":true,"result":"`+text+`"}`), 0, proc.Exit{Code: 1}).report.Err
+		if !errors.As(err, &later) || later.Model != of || strings.Contains(later.Hint(), "another model") != of {
+			t.Errorf("End = %#v, want a limit of one model: %t", err, of)
+		}
+	}
+	for kind, of := range map[string]bool{"five_hour": false, "seven_day_opus": true} {
+		event := `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","rateLimitType":"` + kind + `","resetsAt":1000000000}}` + "\n"
+		err := play([]byte(event+failed(`,"api_error_status":429`)), 0, proc.Exit{Code: 1}).report.Err
+		if !errors.As(err, &later) || later.Model != of {
+			t.Errorf("End = %#v, want a limit of one model for %s: %t", err, kind, of)
 		}
 	}
 	// An error that has passed does not count for the result.

@@ -33,9 +33,11 @@ type reader struct {
 	warnings agent.Warnings
 	broken   int       // unreadable lines
 	resets   time.Time // end of a limit; zero if unknown
+	ofModel  bool      // the limit is the allowance of one model
 	tools    map[string]string
 	denials  []denied
 	last     *result // the last result; nil before the first
+	reply    *result // the last result with a valid reply; nil before the first
 	told     bool    // the reply is complete, and the current turn answers a later message
 	subtype  string  // subtype of the last result
 	spent    account
@@ -289,22 +291,30 @@ func (r *reader) onRetry(l *line) {
 		}
 	case tooManyRequests:
 		if delay > patience {
-			r.giveUp(r.limitError("the API wants to be left alone ("+r.waiting+")",
-				time.Now().Add(delay).Round(time.Second)))
+			r.giveUp(&agent.LaterError{Text: "claude: the API wants to be left alone (" + r.waiting + ")",
+				Reset: time.Now().Add(delay).Round(time.Second), Model: r.ofModel})
 		}
 	}
 }
 
+// limitsOfModels are the types of limits that hold for one model only.
+var limitsOfModels = []string{"seven_day_opus", "seven_day_sonnet", "seven_day_overage_included"}
+
 // noteLimit keeps the end of a limit that was reached. It skips the status "allowed", which comes
 // in every good run with a login.
 func (r *reader) noteLimit(l rateLimit) {
-	if l.Status == "rejected" && l.ResetsAt > 0 && l.ResetsAt < 1e11 {
+	if l.Status != "rejected" {
+		return
+	}
+	r.ofModel = slices.Contains(limitsOfModels, l.Type)
+	if l.ResetsAt > 0 && l.ResetsAt < 1e11 {
 		r.resets = time.Unix(int64(l.ResetsAt), 0).UTC()
 	}
 }
 
-// result keeps the newest result, because claude might print another result after a background
-// task. A message that claude begins after a result gets a turn of its own (r.told). The results of
+// result keeps the newest result, and the newest with a valid reply. Claude prints another result
+// after a background task: a later reply is the better one, but the turn of a notification may also
+// fail, or end without words, after the work is done. A message that claude begins after a result gets a turn of its own (r.told). The results of
 // that turn are not kept.
 func (r *reader) result(l *line) {
 	if !r.told {
@@ -323,7 +333,9 @@ func (r *reader) result(l *line) {
 	r.spent.result(&l.result)
 	if !r.told {
 		last := l.result // not the whole line, which would stay in memory
-		r.last = &last
+		if r.last = &last; r.hasReply() {
+			r.reply = r.last
+		}
 	}
 	r.emit(agent.Event{Kind: agent.Usage, Text: r.spent.String()})
 	r.emit(r.resultEvent())

@@ -22,17 +22,21 @@ const (
 )
 
 // conclude sets the reply of a report. If there is no valid reply, it sets the text so far, with a
-// failure or an error. A result with an error has no valid reply. After a denial, only a review can
-// have a valid reply. The subtype "success" and the exit status 0 do not suffice: claude reports
-// "success" also when the API refuses, and exits with 0 also after a denial or an interrupt. After
-// a whole result, an exit status above 0 causes only a warning.
+// failure or an error. The last valid reply counts, whatever results follow it. A result with an
+// error has no valid reply. After a denial, only a review can have a valid reply. The subtype
+// "success" and the exit status 0 do not suffice: claude reports "success" also when the API
+// refuses, and exits with 0 also after a denial or an interrupt. After a whole result, an exit status
+// above 0 causes only a warning.
 func (r *reader) conclude(report *agent.Report, exit proc.Exit) {
 	if r.last == nil {
 		report.Reply, report.Failure = r.text, r.describeEnd(exit)
 		return
 	}
-	report.Reply = r.replyText()
-	structured := len(r.last.Structured) > 0 && string(r.last.Structured) != "null"
+	if r.reply != nil && r.reply != r.last {
+		report.Warning = "another result follows it, without a reply: " + r.describeError() + "; the reply counts"
+		r.last, r.subtype = r.reply, ""
+	}
+	report.Reply = r.replyOf(r.last)
 	switch {
 	case r.last.IsError || strings.HasPrefix(r.subtype, "error_"):
 		r.classify(report)
@@ -41,23 +45,36 @@ func (r *reader) conclude(report *agent.Report, exit proc.Exit) {
 	case len(r.denials) > 0 && r.kind != contract.Review: // except in a review, which needs no tool
 		report.Err = &agent.ConfigError{Text: "claude: permission denied: " + r.listDenials(),
 			Fix: remedyFor(r.denials[0].tool) + ", or permission: full, or take the tool away from the role"}
-	case r.last.StopReason == "tool_use" && r.last.Result == "" && !structured:
+	case r.last.StopReason == "tool_use" && r.last.Result == "" && !r.last.isStructured():
 		report.Failure, report.Cut = contract.Failed("it ended in the middle of its turn (stop_reason tool_use)"), true
-	case structured:
-		report.Reply = string(r.last.Structured)
 	}
-	if report.Failure == nil && report.Err == nil && exit.Code != 0 {
+	if report.Failure == nil && report.Err == nil && exit.Code != 0 && report.Warning == "" {
 		report.Warning = "its program ended with " + exit.String() + " after a whole result; the reply counts"
 	}
 }
 
-// replyText returns the reply in the last message. A review is the whole message, because an object
-// in it may be a quotation.
-func (r *reader) replyText() string {
-	if r.kind == contract.Review {
-		return r.last.Result
+func (l *result) isStructured() bool { return len(l.Structured) > 0 && string(l.Structured) != "null" }
+
+// replyOf returns the reply in a result, or the text that has none. A review is the whole message,
+// because an object in it may be a quotation.
+func (r *reader) replyOf(l *result) string {
+	switch {
+	case l.isStructured():
+		return string(l.Structured)
+	case r.kind == contract.Review:
+		return l.Result
+	default:
+		return contract.FindReply(l.Result)
 	}
-	return contract.FindReply(r.last.Result)
+}
+
+// hasReply reports whether the last result is a success with a valid reply.
+func (r *reader) hasReply() bool {
+	if r.last.IsError || strings.HasPrefix(r.subtype, "error_") {
+		return false
+	}
+	_, failure := contract.Parse(r.kind, r.replyOf(r.last))
+	return failure == nil
 }
 
 func succeeded(e proc.Exit) bool { return e.Code == 0 && e.Signal == "" && !e.TimedOut }
@@ -130,13 +147,13 @@ func (r *reader) classify(report *agent.Report) {
 		report.Err = &agent.ConfigError{Text: "claude: " + said,
 			Fix: "name another model in the role file, or none; ANTHROPIC_BASE_URL says whose models they are"}
 	case r.last.APIError == "usage_limit_reached" || !r.resets.IsZero() && (r.fault == "rate_limit" || status == tooManyRequests):
-		report.Err = r.limitError(said, r.resets)
+		report.Err = r.limitError(said)
 	case r.last.TerminalReason == "prompt_too_long" || words.IsTooLong(theirs) || strings.HasPrefix(r.last.Result, "Prompt is too long"):
 		report.Failure, report.TooLong = contract.Failed("%s", said), true
 	case r.last.StopReason == "refusal" || words.IsDeclined(theirs):
 		report.Failure, report.Declined = contract.Failed("%s", said), true
 	case later != nil && !r.resets.IsZero() && !later.Busy:
-		report.Err = r.limitError(said, r.resets)
+		report.Err = r.limitError(said)
 	case later != nil:
 		if report.Err = later; theirs == "" {
 			later.Text = "claude: " + said
@@ -197,6 +214,12 @@ func loginError(words string) *agent.ConfigError {
 			"where env.only lists what agents get, it has to name HOME or the key"}
 }
 
-func (r *reader) limitError(words string, reset time.Time) *agent.LaterError {
-	return &agent.LaterError{Text: "claude: " + words, Reset: reset}
+// limitError returns the error of a limit. If claude's event of the limit names no end, the end in
+// its words counts.
+func (r *reader) limitError(said string) *agent.LaterError {
+	reset := r.resets
+	if reset.IsZero() {
+		reset = agent.ParseReset(said, time.Now())
+	}
+	return &agent.LaterError{Text: "claude: " + said, Reset: reset, Model: r.ofModel || words.IsOfOneModel(said)}
 }

@@ -65,7 +65,7 @@ func remedyFor(text string) string {
 	case strings.Contains(text, "Missing environment variable"):
 		return keyFix
 	case containsAny(text, "status 401", "status 403", "401 Unauthorized", "403 Forbidden",
-		"Not logged in", "not logged in", "codex login"):
+		"Not logged in", "not logged in", "codex login", "access token could not be refreshed", "sign in again"):
 		return loginFix
 	case containsAny(text, "status 402", "402 Payment Required"), words.IsOutOfMoney(text):
 		return moneyFix

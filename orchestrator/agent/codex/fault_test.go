@@ -31,6 +31,8 @@ func TestHopeless(t *testing.T) {
 		"unexpected status 404 Not Found: no such model":                                                                                         config,
 		"The model `gpt-9` does not exist or you do not have access to it.":                                                                      config,
 		"Missing environment variable: `FAKE_API_KEY`.":                                                                                          config,
+		"Your access token could not be refreshed because your refresh token was already used. Please log out and sign in again.":                config,
+		"Your access token could not be refreshed because you have since logged out or signed in to another account. Please sign in again.":      config,
 		"Not logged in. Please run codex login.":                                                                                                 config,
 		`{"detail":"The 'o3' model is not supported when using Codex with a ChatGPT account."}`:                                                  config,
 		"You’ve hit your usage limit. Upgrade to Pro, or try again at 7:55 PM.":                                                                  later,
