@@ -27,22 +27,22 @@ func markOf(dir, name string) string {
 	return agent.MarkOf(string(durable.PlaceOf(callsDir(dir))) + "\x00" + name)
 }
 
-// noteCall notes the mark of a call that is about to start its agent. If this process is killed
-// together with its guardian, the next start can then end the agent. The returned function removes
-// the note. name is the name of the call's file.
-func noteCall(dir, name string) (done func(), err error) {
+// noteCall notes the mark of a call that is about to start its agent, and returns it. If this process
+// is killed together with its guardian, the next start can then end the agent. The returned function
+// removes the note. name is the name of the call's file.
+func noteCall(dir, name string) (mark string, done func(), err error) {
 	if err := filesDir(dir).Ensure(); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if err := durable.MkdirAll(callsDir(dir), 0o700); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	path := filepath.Join(callsDir(dir), name)
 	lock, err := durable.Acquire(path)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	return func() {
+	return markOf(dir, name), func() {
 		_ = os.Remove(path) // if this fails, the next start removes the file
 		_ = lock.Release()
 	}, nil

@@ -15,7 +15,7 @@ import (
 // too, and the agent of a dead call is ended.
 func TestManyNotes(t *testing.T) {
 	dir := t.TempDir()
-	done, err := noteCall(dir, "UNDERWAY")
+	_, done, err := noteCall(dir, "UNDERWAY")
 	if err != nil {
 		t.Fatal(err)
 	}

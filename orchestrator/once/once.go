@@ -89,10 +89,10 @@ func (c Call) Do(stop, kill context.Context) (*contract.Reply, error) {
 		return nil, &failure.Invalid{Err: err}
 	}
 	inv.MaxOutput = c.MaxOutput
-	name := rand.Text()
-	inv.Mark = agent.ParseMark(markOf(c.Dir, name)) // of all attempts, because their environments must be equal
-	done, err := noteCall(c.Dir, name)
+	mark, done, err := noteCall(c.Dir, rand.Text())
+	inv.Mark = agent.ParseMark(mark) // of all attempts, because their environments must be equal
 	if err != nil {
+		inv.Mark = agent.ParseMark(agent.NewMark())
 		c.Notice(fmt.Sprintf("%v; the agent may live on if this process is killed together with its guardian", err))
 	} else {
 		defer done()
