@@ -23,8 +23,8 @@ func (e PlaceChanged) Sentence() Sentence {
 	case e.Mark == "":
 		return say(Routine, "the lock of the board was replaced by another file, which is locked now")
 	case e.Left:
-		return say(Warning, "this folder is another one than that of the run that has no end, such as a copy of it: "+
-			"what that run started is left alone, and its open call begins anew here")
+		return say(Warning, "the last run, which has no end, was at work in another folder, of which this one may be a copy: "+
+			"what it started is left alone, and its open call begins anew here")
 	}
-	return say(Routine, "this folder is another one than that of the last run, so its sessions do not go on here")
+	return say(Routine, "the last run was at work in another folder, so its sessions do not go on here")
 }
