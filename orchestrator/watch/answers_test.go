@@ -154,6 +154,25 @@ func TestJudgeCannotBeJournaled(t *testing.T) {
 	}
 }
 
+// TestFrozenAfterLastCheck: time in which nothing could run is said also where the agent ends before another check,
+// and where nobody watches it.
+func TestFrozenAfterLastCheck(t *testing.T) {
+	for _, p := range []health.Policy{policy, {}} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, p)
+			r.program.frozen = 20 * time.Second
+			for range 2 {
+				if err := r.End(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(r.notices) != 1 || !strings.Contains(r.notices[0], "nothing could run for 20s") {
+				t.Errorf("said %q", r.notices)
+			}
+		})
+	}
+}
+
 // TestJudgeIsFrozen: time in which nothing could run is none that a judge took, and none of its time to answer.
 func TestJudgeIsFrozen(t *testing.T) {
 	judged := policy

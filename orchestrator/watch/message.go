@@ -176,6 +176,7 @@ func (w *Watch) recordSign(e agent.Event) error {
 // End journals what is open after the end of the agent: the verdict of a judge, the last signs, the
 // loss of the messages that the agent never got, and that the Manager plans anew.
 func (w *Watch) End() error {
+	w.noteFrozen()
 	var errs []error
 	if w.judge != nil {
 		errs = append(errs, w.OnJudgement(<-w.Judged))

@@ -114,23 +114,24 @@ func (w *Watch) Check() error {
 	if w.tune(); w.C == nil {
 		return nil
 	}
-	w.leaveOutFrozen()
+	if w.noteFrozen() {
+		w.monitor.Restart(w.Now())
+	}
 	report := w.agent.Program.Check(w.Now(), w.monitor)
 	w.signs = report.Signs
 	w.writeHealth(report)
 	return errors.Join(w.Deliver(), w.recordFindings(report), w.recordStage(report.Stage), w.tellLate(), w.act(report))
 }
 
-// leaveOutFrozen begins to watch the agent anew if nothing could run since the last check, and says
-// for how long.
-func (w *Watch) leaveOutFrozen() {
+// noteFrozen says for how long nothing could run since it was last called, and reports whether that was so.
+func (w *Watch) noteFrozen() bool {
 	before := w.frozen
 	if w.frozen = w.agent.Program.Frozen(); w.frozen == before {
-		return
+		return false
 	}
-	w.monitor.Restart(w.Now())
 	w.Notice(fmt.Sprintf("nothing could run for %s: the machine, its container or all processes were stopped; "+
 		"this time counts for no timeout and for no limit of a task", event.Took((w.frozen - before).Milliseconds())))
+	return true
 }
 
 // Signs returns the role of the agent and the signs that the last check has seen, in words. It
