@@ -59,16 +59,19 @@ claude.`,
 					return 0, err
 				}
 				u, err := s.load(t)
-				if err != nil {
-					return 0, err
-				}
-				if *dry {
+				if err == nil && *dry {
 					return u.run(t, args, o, &documents{}, true)
 				}
-				if err := docs.check(t, args); err != nil {
-					return 0, err
+				if err == nil {
+					err = docs.check(t, args)
 				}
-				code, err := u.run(t, args, o, docs, false)
+				code := 0
+				if err == nil {
+					code, err = u.run(t, args, o, docs, false)
+				}
+				if *dry {
+					return code, err
+				}
 				if refused := code == exitInvalid || code == exitOwned; err != nil || refused && !docs.begun {
 					return code, errors.Join(err, boardrun.EndLeftovers(args))
 				}
