@@ -188,8 +188,9 @@
 // for the journal is stored under its SHA-256, and synced, before the intent that names it. The
 // processes of a step bear a mark that is journaled with the step (see proc.Mark). By this mark the
 // next run finds the processes that a killed run left behind, and ends them before it starts
-// anything. The journal also names the place of the marks: the device and inode of the run's folder
-// and locks, and the boot. In a copy of the folder none of them is the same. There the run of the
-// original may be at work, so nothing is ended by a mark (proc.EndMarked), and the open call begins
-// anew under another mark and in no session of the original.
+// anything. The journal also names the place of the marks: the device and inode of the run's folder,
+// and the boot. A copy of the folder has another inode. There the run of the original may be at work,
+// so nothing is ended by a mark (proc.EndMarked), and the open call begins anew under another mark and
+// in no session of the original. The same folder is locked, so that what replaces all files in it (sed
+// -i, tar) makes no run look dead.
 package orchestrator

@@ -54,9 +54,6 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		}
 		return event.Failed, err.Error(), err // nothing is written any more
 	}
-	if l.moved = l.hold.Taken; l.moved {
-		return event.Owned, err.Error(), rundir.WithKept(err, l.keepOutput())
-	}
 	behind := l.beginEnd()
 	uncommitted := l.ledger.Commit()
 	if uncommitted == nil {

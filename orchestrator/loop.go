@@ -62,7 +62,7 @@ type loop struct {
 // supervisor_loop). After an error the next run goes on from the journal.
 func (l *loop) run() (flow.Finish, error) {
 	for {
-		if err := cmp.Or(l.hold.Anchor.Check(), l.hold.RenewLock(l.ledger.Record)); err != nil {
+		if err := l.hold.Anchor.Check(); err != nil {
 			return flow.Finish{}, err
 		}
 		b, view, err := l.readBoard()
@@ -255,7 +255,7 @@ func (l *loop) waitForAgent(a *call.Attempt, p *attempt.Attempt, w *watch.Watch)
 
 // check looks at the agent, and has state.md show what was seen.
 func (l *loop) check(w *watch.Watch) error {
-	err := errors.Join(l.hold.RenewLock(l.ledger.Record), w.Check())
+	err := w.Check()
 	l.ledger.ShowSigns(w.Signs())
 	return err
 }

@@ -37,7 +37,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, all *pool.Pool, cro
 	l = &loop{job: p, hold: hold, folder: hold.Folder, workspace: p.Workspace, stop: stop, kill: kill, pool: all}
 	l.ledger = ledger.New(p.Board, l.folder, p.Observer, p.Redactor, p.Now)
 	if err := l.assemble(crowded); err != nil {
-		return nil, hold.Close, hold.EndUnopened(err)
+		return nil, hold.Close, hold.EndAllLeftovers(err)
 	}
 	l.ledger.Durable = l.carrier.Save
 	l.ledger.Listen(l.supervisor.Note)

@@ -29,7 +29,7 @@ var errNoGit = errors.New("no git work tree")
 // file, where it is the claim of a run of another folder.
 type lockFile struct {
 	file     *os.File
-	place    durable.Place // of the file and its folder, which stays when the file is replaced
+	place    durable.Place // of its folder, which stays when the file is replaced
 	release  func() error  // makes the guardian close its duplicate of the file
 	used     map[int64]bool
 	last     int64 // the last claim number that this process has assigned; 0: none
@@ -88,7 +88,7 @@ func openLockFile(dir string, s System) (*lockFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claim the tasks of %s: %w", dir, err)
 	}
-	place := durable.PlaceOf(filepath.Dir(file.Name()), file.Name())
+	place := durable.PlaceOf(filepath.Dir(file.Name()))
 	f := &lockFile{file: file, place: place, used: map[int64]bool{}, release: func() error { return nil }, system: s}
 	if s.Hold != nil {
 		if f.release, err = s.Hold(file); err != nil {

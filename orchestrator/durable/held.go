@@ -7,6 +7,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"kanban-run/orchestrator/plainfile"
 )
 
 // Acquire tries a held lock several times, since a call of IsHeld holds the lock for an instant.
@@ -35,6 +37,39 @@ func IsHeld(path string) (bool, error) {
 		return false, fmt.Errorf("look at lock %s: %w", path, err)
 	}
 	return held, nil
+}
+
+// AcquireFolder locks a folder itself, as Acquire does a file. What replaces all files of the folder (sed
+// -i, tar) leaves it the same. The result is nil if the system does not lock folders, such as a network
+// file system. Errors: *HeldError.
+func AcquireFolder(path string) (*Lock, error) {
+	f, err := plainfile.OpenFolder(path)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	for try := 1; ; try++ {
+		err := lock(f)
+		switch {
+		case err == nil:
+			return &Lock{file: f}, nil
+		case !errors.Is(err, errHeld):
+			return nil, f.Close()
+		case try == heldTries:
+			return nil, errors.Join(&HeldError{Path: path}, f.Close())
+		}
+		time.Sleep(heldPause)
+	}
+}
+
+// IsFolderHeld reports whether a process holds the lock of a folder.
+func IsFolderHeld(path string) bool {
+	f, err := plainfile.OpenFolder(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	held, _ := isHeld(f) // a system that does not lock folders holds none
+	return held
 }
 
 func isHeld(f *os.File) (bool, error) {

@@ -136,22 +136,6 @@ func BootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// Renew takes the lock of the file that is now at the path, if another one has replaced the locked
-// file: an agent may have edited all files in place (sed -i). It returns nil if there is no other
-// regular file. Errors: *HeldError if another process has the lock of the new file.
-func (l *Lock) Renew() (*Lock, error) {
-	path := l.file.Name()
-	own, err := l.file.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	now, err := os.Lstat(path)
-	if err != nil || os.SameFile(own, now) || !now.Mode().IsRegular() {
-		return nil, nil
-	}
-	return Acquire(path)
-}
-
 // File returns the locked file, to give another process a duplicate of it. The lock is then held
 // until Release, or until both processes have ended. Do not close the file.
 func (l *Lock) File() *os.File { return l.file }

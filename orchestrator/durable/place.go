@@ -7,11 +7,12 @@ import (
 	"syscall"
 )
 
-// Place identifies where files are, as BOOT DEVICE:INODE,DEVICE:INODE with "-" for a missing file. The
-// files of a copy are others, wherever the copy lies and whatever its path is.
+// Place identifies folders, as BOOT DEVICE:INODE,DEVICE:INODE with "-" for a missing one. The folders of
+// a copy are others, wherever the copy lies and whatever its path is. Files would not do: a copy by hard
+// links has the same.
 type Place string
 
-// PlaceOf returns the place of the files at the paths.
+// PlaceOf returns the place of the folders at the paths.
 func PlaceOf(paths ...string) Place {
 	files := make([]string, len(paths))
 	for i, path := range paths {
@@ -27,10 +28,9 @@ func PlaceOf(paths ...string) Place {
 
 const missingFile = "-"
 
-// IsAt reports whether one of the files is still the one at the same position of here. So a place
-// stays the same when its folder is moved, or when some of its files are replaced. Devices get their
-// numbers at boot, and so count only within one boot. Of an empty place nothing is known: it may be
-// any.
+// IsAt reports whether one of the folders is still the one at the same position of here. So a place
+// stays the same when it is moved, or when one of its folders is replaced. Devices get their numbers at
+// boot, and so count only within one boot. Of an empty place nothing is known: it may be any.
 func (p Place) IsAt(here Place) bool {
 	if p == "" {
 		return true
@@ -51,4 +51,12 @@ func (p Place) IsAt(here Place) bool {
 		}
 	}
 	return false
+}
+
+// IsInBootOf reports whether the place was seen in the boot of here: no process of an earlier boot
+// lives. Of an empty place nothing is known.
+func (p Place) IsInBootOf(here Place) bool {
+	boot, _, _ := strings.Cut(string(p), " ")
+	now, _, _ := strings.Cut(string(here), " ")
+	return p == "" || boot == now
 }

@@ -1,25 +1,22 @@
 package durable
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// TestPlace: a place is known again when its folder moved or some of its files were replaced, and a
-// copy of it, or the same path with other files, is another place.
+// TestPlace: a place is known again when it moved or one of its folders was replaced, and a copy of it,
+// also by hard links, or the same path with other folders, is another place.
 func TestPlace(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) []string {
-		home := filepath.Join(dir, name)
-		return []string{home, filepath.Join(home, "lock"), filepath.Join(home, "missing")}
+		return []string{filepath.Join(dir, name, "runs"), filepath.Join(dir, name), filepath.Join(dir, name, "missing")}
 	}
 	create := func(name string) {
 		if err := os.MkdirAll(at(name)[0], 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at(name)[1], nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,10 +35,10 @@ func TestPlace(t *testing.T) {
 	}{
 		{"unchanged", func() {}, "a", true},
 		{"a copy", func() { create("b") }, "b", false},
-		{"moved", func() { replace(at("a")[0]) }, "a.old", true},
+		{"moved", func() { replace(at("a")[1]) }, "a.old", true},
 		{"a copy at the path", func() { create("a") }, "a", false},
-		{"another lock", func() { replace(at("a.old")[1]); create("a.old") }, "a.old", true},
-		{"gone", func() { replace(at("a.old")[0]) }, "a.old", false},
+		{"another folder of runs", func() { replace(at("a.old")[0]); create("a.old") }, "a.old", true},
+		{"gone", func() { replace(at("a.old")[1]) }, "a.old", false},
 	} {
 		tt.change()
 		if got := born.IsAt(PlaceOf(at(tt.name)...)); got != tt.want {
@@ -68,7 +65,33 @@ func TestPlaceAfterBoot(t *testing.T) {
 			t.Errorf("%q.IsAt(%q) = %t, want %t", tt.born, tt.here, got, tt.want)
 		}
 	}
+	for _, tt := range []struct {
+		born string
+		want bool
+	}{{"b1 fd00:7", true}, {"b2 fd00:7", false}, {"", true}} {
+		if got := Place(tt.born).IsInBootOf("b1 fd00:8"); got != tt.want {
+			t.Errorf("%q.IsInBootOf(b1) = %t, want %t", tt.born, got, tt.want)
+		}
+	}
 	if p := string(PlaceOf(t.TempDir())); BootID() != "" && !strings.HasPrefix(p, BootID()+" ") {
 		t.Errorf("PlaceOf = %q, want the boot in front", p)
+	}
+}
+
+// TestAcquireFolder: the lock of a folder stays when all files in it are replaced, and nobody else gets it.
+func TestAcquireFolder(t *testing.T) {
+	dir := t.TempDir()
+	l, err := AcquireFolder(dir)
+	if err != nil || l == nil {
+		t.Fatalf("AcquireFolder = %v, %v", l, err)
+	}
+	if _, err := AcquireFolder(dir); !errors.As(err, new(*HeldError)) || !IsFolderHeld(dir) {
+		t.Errorf("a second AcquireFolder = %v, held %t, want that it is held", err, IsFolderHeld(dir))
+	}
+	if err := l.Release(); err != nil || IsFolderHeld(dir) {
+		t.Errorf("Release = %v, held %t", err, IsFolderHeld(dir))
+	}
+	if _, err := AcquireFolder(filepath.Join(dir, "missing")); err == nil {
+		t.Error("a folder that is missing is locked")
 	}
 }

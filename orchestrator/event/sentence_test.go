@@ -138,7 +138,7 @@ func sentences() []event.Event {
 		event.TeardownBlocked{Reason: "work is open"}, event.ForcedFinalizeCandidate{Board: "my b.yaml", Missing: []string{"x", "y"}}, event.ForcedFinalizeAcked{Note: "fine"},
 		event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "2", Policy: event.PolicyAccept, Text: "it was changed"}, event.StateDiverged{Source: event.SourceBoard, Step: 2, Before: "1", After: "2", Policy: event.PolicyFreeze, Text: "it was changed"},
 		event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "2", Policy: event.PolicyRestore, Text: "it was changed"}, event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "2", Policy: event.PolicyAsk, Text: "it was changed"},
-		event.PlaceChanged{Place: "b 1:1", Mark: "1", Left: true}, event.PlaceChanged{Place: "b 1:1", Mark: "1"}, event.PlaceChanged{Place: "b 1:1"},
+		event.PlaceChanged{Place: "b 1:1", Mark: "1", Left: true}, event.PlaceChanged{Place: "b 1:1", Mark: "1"}, event.PlaceChanged{Place: "b 1:1", Mark: "1", Booted: true},
 		event.StateDiverged{Source: event.SourceBoard, Before: "1", After: "1", Text: "it was touched"}, event.StateDiverged{Source: event.SourceState, Before: "1", After: "2", Text: "state.md was changed"},
 		event.HandoffOffered{Board: "b"}, event.HandoffAcked{Board: "b"}, event.SnapshotTaken{Board: "b"}, event.LockEntered{Board: "b"}, event.HandoffDuplicate{Epoch: 3, Owner: "o"}, event.HandoffMissing{Text: "no handoff"}, event.SplitBrain{Text: "two owners"},
 		event.SnapshotNotFound{Text: "none"}, event.SnapshotConflict{Text: "two"}, event.ReconcileConflict{Text: "both"}, event.LockExited{ReplayIndex: 7, Decision: event.DecisionNoImpact},

@@ -12,7 +12,7 @@ func LeavePlace(s *State, e event.PlaceChanged, record func(event.Event) error) 
 		}
 	}
 	if stopped := s.closeAttempt(); stopped != nil {
-		stopped.Session, stopped.Reason = "", "its run was at work in another folder; here it is started again with the same input"
+		stopped.Session, stopped.Reason = "", "its run was at work in another folder"
 		if err := record(*stopped); err != nil {
 			return err
 		}
@@ -24,22 +24,26 @@ func LeavePlace(s *State, e event.PlaceChanged, record func(event.Event) error) 
 // in a session, so none is resumed here. Work whose review needs its session is done again, as if the
 // tool had lost the session.
 func (s *State) applyPlaceChanged(e event.PlaceChanged) error {
-	if s.Step != nil && s.Step.Running != 0 && e.Mark != "" {
+	step := s.Step
+	if !e.Booted && step != nil && step.Running != 0 {
 		return refuse(e, "an attempt is running")
 	}
-	if s.Place = e.Place; e.Mark == "" {
+	s.Place = e.Place
+	if v := s.Supervisor.clone(); v != nil {
+		v.Mark, s.Supervisor = "", v
+	}
+	if step != nil {
+		step.Mark = e.Mark
+	}
+	if e.Booted {
 		return nil
 	}
 	s.Session = ""
-	if v := s.Supervisor.clone(); v != nil {
-		v.Mark, s.Supervisor = "", v
-		s.forgetSupervisor()
-	}
-	step := s.Step
+	s.forgetSupervisor()
 	if step == nil {
 		return nil
 	}
-	step.Mark, step.GoesOn = e.Mark, nil
+	step.GoesOn = nil
 	if step.Work == nil || step.Work.Session == "" {
 		return nil
 	}

@@ -55,13 +55,14 @@ func TestLeavePlace(t *testing.T) {
 	}
 }
 
-// TestReplacedFileKeepsTheWork: a file of the run that was replaced changes nothing of the open work.
-func TestReplacedFileKeepsTheWork(t *testing.T) {
+// TestBootKeepsTheWork: after a boot of the system the open work goes on as after any kill, under another
+// mark.
+func TestBootKeepsTheWork(t *testing.T) {
 	p := newPlay(t, nil, event.Limits{})
 	p.begin()
-	before := *p.Step
-	p.record(event.PlaceChanged{Place: "other lock"})
-	if p.Place != "other lock" || p.Step.Mark != before.Mark || p.Step.Running != before.Running {
-		t.Errorf("step %+v, want it as before", p.Step)
+	running := p.Step.Running
+	p.record(event.PlaceChanged{Place: "b2 1:1", Mark: "new", Booted: true})
+	if p.Place != "b2 1:1" || p.Step.Mark != "new" || p.Step.Running != running {
+		t.Errorf("step %+v in %s, want it at work under another mark", p.Step, p.Place)
 	}
 }

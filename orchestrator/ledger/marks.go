@@ -24,7 +24,7 @@ func Marks(dir rundir.Dir) (marks []string, born durable.Place, err error) {
 		if data.Place != "" {
 			born = durable.Place(data.Place)
 		}
-		if r.Type == (event.PlaceChanged{}).Kind() && data.Mark != "" {
+		if r.Type == (event.PlaceChanged{}).Kind() {
 			clear(last) // those are marks of another place
 		}
 		if r.Type == (event.HandoffOffered{}).Kind() && data.File != "" {

@@ -164,7 +164,7 @@ func readEnviron(pid, thread int) []byte {
 // system.
 func EndMarked(born, here durable.Place, marks ...Mark) error {
 	marks = slices.DeleteFunc(slices.Clone(marks), func(m Mark) bool { return m == 0 })
-	if len(marks) == 0 || !born.IsAt(here) {
+	if len(marks) == 0 || !born.IsAt(here) || !born.IsInBootOf(here) {
 		return nil
 	}
 	if self := os.Getpid(); hasMark(self, marks...) {

@@ -25,12 +25,9 @@ type Hold struct {
 	Folder rundir.Dir
 	Place  durable.Place  // of the folder, once it is locked
 	Anchor *rundir.Anchor // holds the folder; nil before Take has it
-	Taken  bool           // another run has the lock by now, so nothing may be written
 
 	board      string // as the user wrote it
 	keepOutput bool   // keep all output of agents
-	lock       *rundir.Lock
-	share      func(*os.File) (release func() error, err error) // see preflight.Job.HoldLock
 	undo       []func() error
 }
 
@@ -132,16 +129,6 @@ func (h *Hold) EndAllLeftovers(refused error) error {
 	return errors.Join(refused, err, agent.EndLeftovers(born, h.Place, marks...))
 }
 
-// EndUnopened is EndAllLeftovers for a run that has not opened the journal. An agent can remove the lock
-// of a run, and then that run has the journal's alone.
-func (h *Hold) EndUnopened(refused error) error {
-	held, err := durable.IsHeld(h.Folder.Journal())
-	if held || err != nil {
-		return errors.Join(refused, err)
-	}
-	return h.EndAllLeftovers(refused)
-}
-
 // EndLeftovers ends what earlier runs of boards left running, for a start that is refused before it takes
 // the boards. It leaves alone a board that another run has, or that was never run.
 func EndLeftovers(boards []string) error {
@@ -159,7 +146,7 @@ func EndLeftovers(boards []string) error {
 		}
 		if err == nil {
 			h.Place = h.Folder.Place()
-			err = errors.Join(h.EndUnopened(nil), lock.Release())
+			err = errors.Join(h.EndAllLeftovers(nil), lock.Release())
 		}
 		errs = append(errs, err)
 	}
@@ -173,53 +160,36 @@ func (h *Hold) lockBoard(p *preflight.Prepared) error {
 	if err != nil {
 		return err
 	}
-	h.lock, h.share = lock, p.HoldLock
 	h.undo = append(h.undo, lock.Release)
 	if _, failed := os.Lstat(h.Folder.Journal()); lock.Alone != nil && failed != nil { // said once, in the first run
 		p.Observer.Notice(p.Board, "git clean would remove the board's lock, because the folder .git can have none: "+lock.Alone.Error())
 	}
-	return h.shareLock(lock.Files())
-}
-
-// shareLock gives locked files to the guardian, too.
-func (h *Hold) shareLock(files []*os.File) error {
-	if h.share == nil || len(files) == 0 {
+	if p.HoldLock == nil {
 		return nil
 	}
-	for _, f := range files {
-		release, err := h.share(f)
+	for _, f := range lock.Files() {
+		release, err := p.HoldLock(f)
 		if err != nil {
 			return fmt.Errorf("share the lock with the guardian: %w", err)
 		}
 		h.undo = append(h.undo, release)
 	}
-	if err := h.lock.SetHolder(os.Getppid()); err != nil { // the guardian, because a person sends signals to it
+	if err := lock.SetHolder(os.Getppid()); err != nil { // the guardian, because a person sends signals to it
 		return fmt.Errorf("name the guardian in the lock: %w", err)
 	}
 	return nil
 }
 
-// RenewLock takes the lock anew if an agent has replaced its file, and records the new place. Errors:
-// *durable.HeldError if another run was faster, and then the field Taken is set.
-func (h *Hold) RenewLock(record func(event.Event) error) error {
-	files, err := h.lock.Renew()
-	h.Taken = h.Taken || errors.As(err, new(*durable.HeldError))
-	if err == nil {
-		err = h.shareLock(files)
-	}
-	if err != nil || len(files) == 0 {
-		return err
-	}
-	h.Place = h.Folder.Place()
-	return record(event.PlaceChanged{Board: h.board, Place: string(h.Place)})
-}
-
-// LeavePlace records that the open work in s was begun in another place, if that is so. See
-// [flow.LeavePlace].
+// LeavePlace records that the open work in s was begun in another place, or before a boot, if that is
+// so. The result is true if it was another place. See [flow.LeavePlace].
 func (h *Hold) LeavePlace(s *flow.State, record func(event.Event) error) (left bool, err error) {
-	if durable.Place(s.Place).IsAt(h.Place) || s.Step == nil && s.Supervisor == nil {
+	born := durable.Place(s.Place)
+	e := event.PlaceChanged{Board: h.board, Place: string(h.Place), Mark: agent.NewMark(), Booted: born.IsAt(h.Place), Left: s.Running}
+	switch {
+	case s.Step == nil && s.Supervisor == nil, e.Booted && born.IsInBootOf(h.Place):
 		return false, nil
+	case e.Booted:
+		return false, record(e)
 	}
-	e := event.PlaceChanged{Board: h.board, Place: string(h.Place), Mark: agent.NewMark(), Left: s.Running}
 	return true, flow.LeavePlace(s, e, record)
 }

@@ -18,15 +18,22 @@ type Lock struct {
 	// work tree, or nil.
 	Alone error
 
-	held []*durable.Lock
+	held   []*durable.Lock
+	folder *durable.Lock // of the folder itself, which outlives the files in it; nil: the system has none
 }
 
 // lockInGit returns the path of the lock in the folder .git, or "" if the board is not in a git
 // work tree.
 func (d Dir) lockInGit() string { return git.LockFile("lock", d.Path) }
 
-// Place identifies the folder by the folder itself and its locks.
-func (d Dir) Place() durable.Place { return durable.PlaceOf(d.Path, d.Lock(), d.lockInGit()) }
+// Place identifies the folder by itself. In a git work tree, where git clean removes it and a lock
+// elsewhere protects it, the folder of the board identifies it, too.
+func (d Dir) Place() durable.Place {
+	if d.lockInGit() == "" {
+		return durable.PlaceOf(d.Path)
+	}
+	return durable.PlaceOf(d.Path, filepath.Dir(filepath.Dir(filepath.Dir(d.Path))))
+}
 
 // Acquire makes the folder, if it is missing, and takes its locks. It takes the lock in the folder
 // .git first, so that a run that is refused makes no folder. Errors: *durable.HeldError.
@@ -48,7 +55,10 @@ func (d Dir) Acquire() (*Lock, error) {
 		var held *durable.Lock
 		if held, err = durable.Acquire(d.Lock()); err == nil {
 			l.held = append(l.held, held)
-			if err = d.separate(); err == nil {
+			if l.folder, err = durable.AcquireFolder(d.Path); err == nil {
+				err = d.separate()
+			}
+			if err == nil {
 				return l, nil
 			}
 		}
@@ -83,26 +93,10 @@ func (l *Lock) Files() (all []*os.File) {
 	for _, held := range l.held {
 		all = append(all, held.File())
 	}
-	return all
-}
-
-// Renew takes the locks of files that have replaced the locked ones, and returns these files. See
-// [durable.Lock.Renew].
-func (l *Lock) Renew() (renewed []*os.File, err error) {
-	for i, held := range l.held {
-		now, err := held.Renew()
-		if err != nil {
-			return renewed, err
-		}
-		if now != nil {
-			l.held[i] = now
-			renewed = append(renewed, now.File())
-			if err := held.Release(); err != nil {
-				return renewed, err
-			}
-		}
+	if l.folder != nil {
+		all = append(all, l.folder.File())
 	}
-	return renewed, nil
+	return all
 }
 
 // SetHolder writes another process into the lock files as the holder.
@@ -118,11 +112,17 @@ func (l *Lock) Release() (err error) {
 	for _, held := range l.held {
 		err = errors.Join(err, held.Release())
 	}
+	if l.folder != nil {
+		err = errors.Join(err, l.folder.Release())
+	}
 	return err
 }
 
 // IsOwned reports whether a process holds one of the folder's locks.
 func (d Dir) IsOwned() (bool, error) {
+	if durable.IsFolderHeld(d.Path) {
+		return true, nil
+	}
 	held, err := durable.IsHeld(d.Lock())
 	if inGit := d.lockInGit(); err == nil && !held && inGit != "" {
 		held, err = durable.IsHeld(inGit)
