@@ -17,9 +17,10 @@ import (
 // rejected replies.
 func filesDir(dir string) rundir.Dir { return rundir.Of(filepath.Join(dir, "once")) }
 
-// callsDir returns the folder of the calls under way. Each call has a locked file in this folder. The
-// mark of the call's agent follows from the place of the folder and the name of the file, so that a
-// file that somebody else has put there, or a copy of the folder, leads to no agent of another run.
+// callsDir returns the folder of the calls under way. Each call has a locked folder in it, because an
+// agent can replace all files. The mark of the call's agent follows from the place of callsDir and the
+// name of the call's folder, so that a folder that somebody else has put there, or a copy, leads to no
+// agent of another run.
 func callsDir(dir string) string { return filepath.Join(filesDir(dir).Path, "calls") }
 
 // markOf returns the mark of the agent of a call. The folder of the calls exists.
@@ -29,23 +30,31 @@ func markOf(dir, name string) string {
 
 // noteCall notes the mark of a call that is about to start its agent, and returns it. If this process
 // is killed together with its guardian, the next start can then end the agent. The returned function
-// removes the note. name is the name of the call's file.
+// removes the note. name is the name of the call's folder.
 func noteCall(dir, name string) (mark string, done func(), err error) {
 	if err := filesDir(dir).Ensure(); err != nil {
 		return "", nil, err
 	}
-	if err := durable.MkdirAll(callsDir(dir), 0o700); err != nil {
-		return "", nil, err
-	}
 	path := filepath.Join(callsDir(dir), name)
-	lock, err := durable.Acquire(path)
-	if err != nil {
-		return "", nil, err
+	for {
+		if err := durable.MkdirAll(path, 0o700); err != nil {
+			return "", nil, err
+		}
+		lock, err := durable.AcquireFolder(path)
+		if err == nil && lock == nil {
+			err = errors.New("the system locks no folders")
+		}
+		if err != nil {
+			return "", nil, errors.Join(err, os.Remove(path))
+		}
+		if _, err := os.Lstat(path); err == nil {
+			return markOf(dir, name), func() {
+				_ = os.Remove(path) // if this fails, the next start removes the folder
+				_ = lock.Release()
+			}, nil
+		}
+		_ = lock.Release() // another start took it for that of a call that has ended, before it was locked
 	}
-	return markOf(dir, name), func() {
-		_ = os.Remove(path) // if this fails, the next start removes the file
-		_ = lock.Release()
-	}, nil
 }
 
 // Bounds on a start: an agent can put any number of files into the folder. Each look at all processes
@@ -71,7 +80,7 @@ func EndLeftovers(dir string) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	notes = slices.DeleteFunc(notes, func(e fs.DirEntry) bool { return !e.Type().IsRegular() })
+	notes = slices.DeleteFunc(notes, func(e fs.DirEntry) bool { return !e.IsDir() && !e.Type().IsRegular() })
 	var errs []error
 	for some := range slices.Chunk(notes, batch) {
 		errs = append(errs, endLeftovers(dir, some))
@@ -80,16 +89,21 @@ func EndLeftovers(dir string) error {
 }
 
 // endLeftovers ends the agents of the calls that have ended, and removes the notes of these calls. It
-// keeps them locked meanwhile, so that no other start takes an unfinished end for a finished one.
+// keeps them locked meanwhile, so that no other start takes an unfinished end for a finished one. A file
+// is the note of an earlier version, whose mark is not known, and is only removed.
 func endLeftovers(dir string, notes []fs.DirEntry) (err error) {
 	var marks, ended []string
 	for _, e := range notes {
 		path := filepath.Join(callsDir(dir), e.Name())
-		lock, failed := durable.Acquire(path)
+		acquire := durable.AcquireFolder
+		if !e.IsDir() {
+			acquire = durable.Acquire
+		}
+		lock, failed := acquire(path)
 		if held := (*durable.HeldError)(nil); errors.As(failed, &held) {
 			continue // the call is under way
 		}
-		if failed != nil {
+		if failed != nil || lock == nil {
 			err = errors.Join(err, failed)
 			continue
 		}
