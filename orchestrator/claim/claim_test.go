@@ -463,6 +463,33 @@ func TestCopiedClaims(t *testing.T) {
 	}
 }
 
+// TestLinkedClaims: a backup by hard links gives the lock file a second name while a task is claimed. The
+// claim still holds against another run of the folder.
+func TestLinkedClaims(t *testing.T) {
+	if !hasLocks {
+		t.Skip("claims of other processes are Linux's")
+	}
+	dir := t.TempDir()
+	c := claim.Claim{Board: filepath.Join(dir, "b1.yaml"), Task: filepath.Join(dir, "t1"), Dir: dir, Mark: "5a"}
+	first, second := claim.NewRegistry(claim.System{}), claim.NewRegistry(claim.System{})
+	defer first.Close()
+	defer second.Close()
+	grant, err := first.Take(t.Context(), c, silent)
+	if err == nil {
+		err = os.Link(filepath.Join(dir, ".kanban-run/claims/locks"), filepath.Join(dir, "backup"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Board = filepath.Join(dir, "b2.yaml")
+	if _, err := second.Take(t.Context(), c, silent); !errors.As(err, new(*claim.TakenError)) {
+		t.Errorf("Take() of another board = %v, want that the task is taken", err)
+	}
+	if err := grant.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestLeftBehind: a claim holds as long as an agent of its lives, though its run and its guardian
 // are gone. Its own board takes it again.
 func TestLeftBehind(t *testing.T) { synctest.Test(t, testLeftBehind) }

@@ -7,8 +7,9 @@ import (
 )
 
 // OpenSeparated opens a file of which processes lock single bytes, by the function open. If the file has
-// several names, it first gets a copy of its own, see [Separate], unless a process has such a lock. The
-// error is that of the function open.
+// several names, it first gets a copy of its own, see [Separate]. While a process has such a lock, the
+// file is shared with a copy by hard links, because the lock counts here. The error is that of the
+// function open.
 func OpenSeparated(path string, open func() (*os.File, error)) (*os.File, error) {
 	f, err := open()
 	if !HasNames(err) {
@@ -18,9 +19,12 @@ func OpenSeparated(path string, open func() (*os.File, error)) (*os.File, error)
 	if failed != nil {
 		return nil, err
 	}
-	defer shared.Close()
 	whole := unix.Flock_t{Type: unix.F_WRLCK}
-	if unix.FcntlFlock(shared.Fd(), unix.F_OFD_SETLK, &whole) != nil || Separate(path) != nil {
+	if unix.FcntlFlock(shared.Fd(), unix.F_OFD_SETLK, &whole) != nil {
+		return shared, nil
+	}
+	defer shared.Close()
+	if Separate(path) != nil {
 		return nil, err
 	}
 	return open()
