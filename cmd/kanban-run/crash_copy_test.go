@@ -17,7 +17,7 @@ import (
 // goes on, or whose next run ends what the killed one has left. KANBAN_TEST_SOAK is the number of copies.
 func TestRandomCopies(t *testing.T) {
 	t.Parallel()
-	copies, random := randomTries(t, 4, 300)
+	copies, random := randomTries(t, 4, 40)
 	binary := built(t, buildPlain)
 	codes := map[int]int{}
 	for range copies {
