@@ -58,6 +58,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		return event.Owned, err.Error(), rundir.WithKept(err, l.keepOutput())
 	}
 	behind := l.beginEnd()
+	l.divergence.Leave()
 	uncommitted := l.ledger.Commit()
 	if uncommitted == nil {
 		l.caller.EmptyStreams()
@@ -78,7 +79,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		if p := l.ledger.State().Proposal(end); p != nil {
 			err = l.ledger.Append(*p)
 		}
-		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, By: end.By, Steps: l.caller.Steps(), Marks: l.marks.Leave(), Behind: l.toldBehind(behind)}
+		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, By: end.By, Steps: l.caller.Steps(), Behind: l.toldBehind(behind)}
 		err = errors.Join(err, l.decisions.Save(), l.decisions.Foresee(finished), l.ledger.Finish(finished), l.carrier.RecordEvents())
 		if err == nil {
 			l.decisions.Close()
@@ -88,7 +89,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 	}
 	outcome := result.OutcomeOf(l.stop, err)
 	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(), By: result.ByOf(err), Exit: result.ExitOf(err), Hint: result.HintOf(err),
-		Changed: errors.As(err, new(*trust.ChangedError)), Until: result.Until(outcome, err), Waited: l.member.CutWait(), Quarantined: l.caller.Quarantined(), Marks: l.marks.Leave(), Behind: l.toldBehind(behind)})
+		Changed: errors.As(err, new(*trust.ChangedError)), Until: result.Until(outcome, err), Waited: l.member.CutWait(), Quarantined: l.caller.Quarantined(), Behind: l.toldBehind(behind)})
 	note = errors.Join(note, l.carrier.RecordEvents())
 	if note == nil {
 		note = l.finishEnd(behind)
@@ -170,9 +171,9 @@ func (l *loop) finishEnd(sha string) error {
 	if l.job.Drain != nil {
 		l.job.Drain(l.stop)
 	}
-	const who = "a hook of git or a command for notifications"
-	marked := l.marks.Behind(who)
-	given := l.trust.GiveTasks(who, who, event.Reach{Permission: roster.Unbound}, l.marks.Reroled())
+	const who = "hooks of git or commands for notifications"
+	marked := l.divergence.MarksBehind("while " + who + " ran")
+	given := l.trust.GiveTasks(who, who, event.Reach{Permission: roster.Unbound}, l.divergence.Reroled())
 	if err := errors.Join(marked, given); err != nil {
 		return err
 	}

@@ -44,6 +44,24 @@ func (k *Keeper) Keep() string {
 	return b.SHA
 }
 
+// MarksBehind puts back what the programs that hear of the end of a run have changed in the headers of
+// tasks, and keeps which tasks they gave to another role. while says in words when that was.
+func (k *Keeper) MarksBehind(while string) error {
+	k.reroled = nil
+	if k.before == nil || k.Journal.State().Frozen != nil {
+		return nil
+	}
+	now, err := k.reader.Read(k.before.List())
+	if err != nil {
+		return err
+	}
+	err = k.holdHeaders(k.reader.Edits(), while)
+	if changed := now.Changed(k.before); len(changed) > 0 {
+		err = errors.Join(err, k.Journal.Record(k.putMarksBack(changed, while)))
+	}
+	return err
+}
+
 // PutBackBehind puts the board back if it has another SHA-256. The text that it returns tells of that,
 // and names the programs that may have changed it.
 func (k *Keeper) PutBackBehind(sha, programs string) (text string, err error) {
@@ -58,7 +76,7 @@ func (k *Keeper) PutBackBehind(sha, programs string) (text string, err error) {
 	return fmt.Sprintf("%s was changed behind the end of the run, by %s; %s", k.Board, programs, done), nil
 }
 
-// PutBackEnd does what EndTurn does for the board, in a turn that cannot be journaled. Only the run that
+// PutBackEnd does what End does for the board, in a turn that cannot be journaled. Only the run that
 // goes on asks a person.
 func (k *Keeper) PutBackEnd() error {
 	step := k.Journal.State().Step

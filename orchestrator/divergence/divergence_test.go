@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/turns"
 	"kanban-run/orchestrator/workspace"
 )
 
@@ -64,8 +65,8 @@ func newSite(t *testing.T, policy string) *site {
 		t.Fatal(err)
 	}
 	j := &journal{state: flow.State{Step: &flow.Step{Number: 1, Task: "a.md", Role: "Implementor", BoardSHA: b.SHA, Left: b.SHA}}}
-	return &site{t, path, w, j, divergence.NewKeeper(divergence.Turn{Board: path, Journal: j, Workspace: w, Place: place,
-		Folder: w.Dir(), OnDivergence: policy})}
+	return &site{t, path, w, j, divergence.NewKeeper(divergence.Turn{Board: path, Path: path, Journal: j, Workspace: w, Place: place,
+		Folder: w.Dir(), OnDivergence: policy, Turns: &turns.Registry{}, Others: others{}})}
 }
 
 // leave has the board left as an agent leaves it, or removed if text is "".
@@ -102,8 +103,8 @@ func (s *site) expect(err error, text string, policies ...string) {
 	}
 }
 
-// TestEndTurn: seed 004, "Communication Model": only the Manager or a person ends a board.
-func TestEndTurn(t *testing.T) {
+// TestEnd: seed 004, "Communication Model": only the Manager or a person ends a board.
+func TestEnd(t *testing.T) {
 	tests := map[string]struct {
 		policy, left string
 		step         func(*flow.State)
@@ -128,20 +129,25 @@ func TestEndTurn(t *testing.T) {
 				tt.step(&s.journal.state)
 			}
 			s.leave(tt.left)
-			s.expect(s.keeper.EndTurn(), tt.want, tt.policies...)
-			s.expect(s.keeper.EndTurn(), tt.want, tt.policies...) // once
+			s.expect(s.keeper.End(), tt.want, tt.policies...)
+			s.expect(s.keeper.End(), tt.want, tt.policies...) // once
 		})
 	}
+}
+
+func (s *site) note() error {
+	b, err := s.work.Look()
+	return s.keeper.Note(b, s.work.SHA(), err)
 }
 
 // TestNote: another change of the board stands, or freezes it, and is journaled once.
 func TestNote(t *testing.T) {
 	for _, policy := range []string{event.PolicyAccept, event.PolicyFreeze} {
 		s := newSite(t, policy)
-		s.expect(s.keeper.Note(s.work.SHA(), nil), asItWas)
+		s.expect(s.note(), asItWas)
 		s.leave(longer)
-		s.expect(s.keeper.Note(s.work.SHA(), nil), longer, policy)
-		s.expect(s.keeper.Note(s.work.SHA(), nil), longer, policy)
+		s.expect(s.note(), longer, policy)
+		s.expect(s.note(), longer, policy)
 	}
 }
 

@@ -44,7 +44,9 @@ type StateDiverged struct {
 	Task   string `json:"task"` // task of the open step; if no step is open, the board
 	Before string `json:"before_sha256,omitempty"`
 	After  string `json:"after_sha256,omitempty"`
-	Policy string `json:"policy,omitempty"` // treatment of the change, one of the Policy constants
+	Policy string `json:"policy,omitempty"`       // treatment of the change, one of the Policy constants
+	By     By     `json:"by,omitempty"`           // what a person is asked about, if it is no unknown end
+	Marks  string `json:"marks_sha256,omitempty"` // SHA-256 of the marks of tasks before the change, if they may be put back; "": as before the last attempt
 	Text   string `json:"text" text:"free"`
 }
 

@@ -31,8 +31,8 @@ func (a *arbitration) settleFile(q Question, e event.Acknowledged) (Question, er
 	if err != nil {
 		return q, err
 	}
-	q.Diff = unified(a.board, a.before.Source, "as the turn began", before.Source)
-	e.BoardSHA, e.Text = before.SHA, "the board is put back as the turn began, as you decided"
+	q.Diff = unified(a.board, a.before.Source, a.history.State.Frozen.Earlier(), before.Source)
+	e.BoardSHA, e.Text = before.SHA, "the board is put back "+a.history.State.Frozen.Earlier()+", as you decided"
 	if q.Done = e.Text; a.answer.Ask {
 		return q, nil
 	}
@@ -155,8 +155,8 @@ func (a *arbitration) putBack(before *board.Board) error {
 // beforeTurn returns the board as it was before the turn in which it was changed. Errors:
 // *failure.Invalid.
 func (a *arbitration) beforeTurn() (*board.Board, error) {
-	sha := a.shaBefore
-	if step := a.history.State.Step; step != nil && step.Before != nil { // the turn was the Manager's
+	sha, s := a.shaBefore, &a.history.State
+	if step := s.Step; step != nil && step.Before != nil && (s.Frozen == nil || s.Frozen.By == "") { // the turn was the Manager's
 		sha = step.Before.BoardSHA
 	}
 	if sha == "" || sha == a.before.SHA {
@@ -255,19 +255,19 @@ func unknownMarks(dir rundir.Dir, place *board.Place, now *board.Board, s *flow.
 	}
 }
 
-// Elsewhere returns what the journal of another board says of a task, by the paths of their files:
-// whether the board's work on the task replied ok, and whether it is at work on the task now.
-func Elsewhere(boardPath, file string) (done, atWork bool) {
+// IsDone reports whether the journal of a board says that its work on a task replied ok, by the paths of
+// their files.
+func IsDone(boardPath, file string) bool {
 	h, _, err := Fold(rundir.Of(boardPath), nil)
 	if err != nil {
-		return false, false // there is no such board
+		return false // it has no run
 	}
 	s := &h.State
 	same := func(task string) bool { return filepath.Join(s.Workdir, filepath.FromSlash(task)) == file }
-	if step := s.Step; step != nil && same(step.Task) {
-		done, atWork = step.TaskStatus == flow.StatusOK, s.Running && step.Running != 0
+	if step := s.Step; step != nil && step.TaskStatus == flow.StatusOK && same(step.Task) {
+		return true
 	}
-	return done || slices.ContainsFunc(s.Statuses, func(t flow.TaskStatus) bool { return t.IsDone() && same(t.Task) }), atWork
+	return slices.ContainsFunc(s.Statuses, func(t flow.TaskStatus) bool { return t.IsDone() && same(t.Task) })
 }
 
 // ChangedBeside returns what the journals of the other boards beside this one have of changed files.

@@ -1,7 +1,3 @@
-// Package divergence keeps the board as its Manager left it while others are at work. Only the
-// Manager or a person may end a board (seed 004, "Communication Model"). A change by another agent, by
-// the supervisor or by a program that hears of the end is journaled. It is put back, it stands, or a
-// person decides about it, see the setting "on_divergence".
 package divergence
 
 import (
@@ -15,46 +11,18 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
-	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/turns"
 )
 
-// Turn has the parts of a run that a [Keeper] uses.
-type Turn struct {
-	Board        string // path of the board as the user wrote it
-	Journal      Journal
-	Workspace    Workspace
-	Place        *board.Place
-	Folder       rundir.Dir
-	OnDivergence string
-}
-
-// Journal is the journal of the board.
-type Journal interface {
-	State() *flow.State
-	Record(event.Event) error
-}
-
-// Workspace is the board of the run.
-type Workspace interface {
-	Look() (*board.Board, error)
-	Forget()     // after this, the next look at the board reads the board's file
-	SHA() string // SHA-256 of the board's bytes
-	KeepBefore(*board.Board) error
-	Before(sha string) (*board.Board, error)
-	RestoreEnd(now, before *board.Board) (sha, done string, err error)
-	PutBack(sha string) error
-	PutBackSpoiled(sha string) (done string, err error)
-}
-
-// Keeper keeps the board of one run.
-type Keeper struct{ Turn }
-
-// NewKeeper returns the keeper of a run.
-func NewKeeper(t Turn) *Keeper { return &Keeper{t} }
-
-// Note journals a change of the board that was made outside of a Manager's turn. The board has the
-// given SHA-256 now; unreadable is the error with which it cannot be read, or nil.
-func (k *Keeper) Note(sha string, unreadable error) error {
+// Note does what [Keeper.Look] does, and journals a change of the board that was made outside of a
+// Manager's turn. The board has the given SHA-256 now; unreadable is the error with which it cannot be
+// read, or nil.
+func (k *Keeper) Note(b *board.Board, sha string, unreadable error) error {
+	if unreadable == nil {
+		if err := k.Look(b); err != nil {
+			return err
+		}
+	}
 	step := k.Journal.State().Step
 	if step == nil || step.Before != nil || sha == step.BoardSHA || k.Journal.State().Frozen != nil {
 		return nil
@@ -62,15 +30,12 @@ func (k *Keeper) Note(sha string, unreadable error) error {
 	return k.Journal.Record(k.divergence(step, sha, unreadable))
 }
 
-// EndTurn looks at the board after an attempt. Only the Manager or a person may end a board (seed
-// 004, "Communication Model"). If another agent changed the end of the board, removed the file or
-// left it unreadable, EndTurn puts the board back before the next act. With the setting
-// "on_divergence: freeze" EndTurn freezes the board instead. Note journals any other change.
-func (k *Keeper) EndTurn() error {
-	step := k.Journal.State().Step
-	if step == nil || step.Before != nil || k.Journal.State().Frozen != nil {
-		return nil
-	}
+// endBoard looks at the board after an attempt. If its end was changed, the file was removed or left
+// unreadable, endBoard puts the board back before the next act. With the setting "on_divergence:
+// freeze" it freezes the board instead. Note journals any other change. while says in words when the
+// change was made.
+func (k *Keeper) endBoard(step *flow.Step, while string) error {
+	defer k.countBoard()
 	now, unreadable := k.Workspace.Look()
 	if durable.IsMachineFault(unreadable) || unreadable == nil && now.SHA == step.BoardSHA {
 		return nil
@@ -83,7 +48,7 @@ func (k *Keeper) EndTurn() error {
 	case k.OnDivergence == event.PolicyFreeze && unreadable != nil:
 		return k.Journal.Record(k.divergence(step, k.Workspace.SHA(), unreadable))
 	case unreadable != nil:
-		return k.putBackSpoiled(step, unreadable)
+		return k.putBackSpoiled(step, while, unreadable)
 	}
 	changes := now.EndChanges(before)
 	switch {
@@ -92,25 +57,32 @@ func (k *Keeper) EndTurn() error {
 	case k.OnDivergence == event.PolicyFreeze:
 		return k.Journal.Record(k.divergence(step, now.SHA, nil))
 	default:
-		return k.restoreEnd(step, now, before, changes)
+		return k.restoreEnd(step, now, before, changes, while)
+	}
+}
+
+// countBoard makes the board count as it stands.
+func (k *Keeper) countBoard() {
+	if b, err := k.Workspace.Look(); err == nil {
+		k.Workspace.Count(b)
 	}
 }
 
 // restoreEnd puts the end of the board back, and then journals the change. If the run dies in
 // between, the next run finds a board with the right end.
-func (k *Keeper) restoreEnd(step *flow.Step, now, before *board.Board, changes []string) error {
+func (k *Keeper) restoreEnd(step *flow.Step, now, before *board.Board, changes []string, while string) error {
 	sha, done, err := k.Workspace.RestoreEnd(now, before)
 	if err != nil {
-		return fmt.Errorf("put back the end of the board, which %s has changed: %w", step.Player(), err)
+		return fmt.Errorf("put back the end of the board, which was changed %s: %w", while, err)
 	}
-	text := fmt.Sprintf("%s changed the end of %s while at work on %s (%s); "+
-		"that is the Manager's or a person's, so %s", step.Player(), k.Board, step.Task, strings.Join(changes, ", "), done)
+	text := fmt.Sprintf("the end of %s changed %s (%s); "+
+		"that is the Manager's or a person's, so %s", k.Board, while, strings.Join(changes, ", "), done)
 	return k.Journal.Record(diverged(step, sha, event.PolicyRestore, text))
 }
 
 // putBackSpoiled puts back a board that an agent removed or left unreadable. It journals the
 // change.
-func (k *Keeper) putBackSpoiled(step *flow.Step, unreadable error) error {
+func (k *Keeper) putBackSpoiled(step *flow.Step, while string, unreadable error) error {
 	what := "was removed"
 	if !errors.Is(unreadable, fs.ErrNotExist) {
 		what = fmt.Sprintf("was left so that it cannot be read (%v)", unreadable)
@@ -120,11 +92,10 @@ func (k *Keeper) putBackSpoiled(step *flow.Step, unreadable error) error {
 		return err
 	}
 	return k.Journal.Record(diverged(step, step.BoardSHA, event.PolicyRestore,
-		fmt.Sprintf("%s %s while %s was at work on %s; %s",
-			k.Board, what, step.Player(), step.Task, done)))
+		fmt.Sprintf("%s %s %s; %s", k.Board, what, while, done)))
 }
 
-// EndLostTurn does the work of EndTurn for the last turn of an earlier run. The parameter lost is
+// EndLostTurn does the work of endBoard for the last turn of an earlier run. The parameter lost is
 // true if the run died in that turn. In that case it is unknown whether an agent or a person
 // changed the board since, so the Lead is asked about a changed end.
 func (k *Keeper) EndLostTurn(lost bool) error {
@@ -137,7 +108,7 @@ func (k *Keeper) EndLostTurn(lost bool) error {
 		return nil // the next look reports the fault, or a person has edited the board
 	}
 	if _, err := k.Workspace.Before(step.BoardSHA); err == nil && !lost {
-		return k.EndTurn()
+		return k.endBoard(step, turns.While(step.Task, nil))
 	}
 	place := k.Place
 	if !lost {
@@ -152,9 +123,7 @@ func (k *Keeper) EndLostTurn(lost bool) error {
 // divergence returns the event of a change of the board outside of a Manager's turn. The setting
 // on_divergence decides whether the change stands or freezes the board.
 func (k *Keeper) divergence(step *flow.Step, sha string, unreadable error) event.StateDiverged {
-	text := fmt.Sprintf("%s changed while %s was at work on %s; "+
-		"only the Manager's turn may change it (earlier bytes: %s)",
-		k.Board, step.Role, step.Task, k.Folder.Before())
+	text := fmt.Sprintf("%s changed while %s was worked on (earlier bytes: %s)", k.Board, step.Task, k.Folder.Before())
 	if unreadable != nil {
 		text += "; it cannot be read any more"
 	}
