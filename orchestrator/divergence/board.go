@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/turns"
@@ -50,15 +52,47 @@ func (k *Keeper) endBoard(step *flow.Step, while string) error {
 	case unreadable != nil:
 		return k.putBackSpoiled(step, while, unreadable)
 	}
-	changes := now.EndChanges(before)
+	own := before.Spelled(step.Task)
+	changes := now.EndChanges(before, own)
+	if k.unticked == nil && isTicked(now, before, own) {
+		k.unticked = before
+	}
 	switch {
 	case len(changes) == 0:
 		return nil
 	case k.OnDivergence == event.PolicyFreeze:
 		return k.Journal.Record(k.divergence(step, now.SHA, nil))
 	default:
-		return k.restoreEnd(step, now, before, changes, while)
+		text := fmt.Sprintf("the end of %s changed %s (%s); that is the Manager's or a person's",
+			k.Board, while, strings.Join(changes, ", "))
+		return k.restoreEnd(step, now, before, text, k.wayOfEntries(now, before, own), own)
 	}
+}
+
+// wayOfEntries returns in words how a person who has marked entries, or taken them off, settles their
+// tasks.
+func (k *Keeper) wayOfEntries(now, before *board.Board, own string) string {
+	set, _, lost := now.EntryChanges(before, own)
+	var ways []string
+	if len(set) > 0 {
+		ways = append(ways, wayOf(k.Board, event.Accept, set))
+	}
+	if len(lost) > 0 {
+		ways = append(ways, wayOf(k.Board, event.Skip, lost))
+	}
+	if len(ways) == 0 {
+		return ""
+	}
+	return "; if that was you: " + strings.Join(ways, ", ")
+}
+
+// wayOf returns the command with which a person settles tasks.
+func wayOf(board string, word event.Choice, tasks []string) string {
+	command := "kanban-run ack " + failure.Quote(board) + " " + string(word)
+	for _, t := range tasks {
+		command += " " + failure.Quote(t)
+	}
+	return command
 }
 
 // countBoard makes the board count as it stands.
@@ -68,16 +102,55 @@ func (k *Keeper) countBoard() {
 	}
 }
 
-// restoreEnd puts the end of the board back, and then journals the change. If the run dies in
-// between, the next run finds a board with the right end.
-func (k *Keeper) restoreEnd(step *flow.Step, now, before *board.Board, changes []string, while string) error {
-	sha, done, err := k.Workspace.RestoreEnd(now, before)
+// restoreEnd puts the end of the board back, but for a mark of its own entry, and then journals the
+// change. If the run dies in between, the next run finds a board with the right end. text tells of the
+// change, and way what a person can do.
+func (k *Keeper) restoreEnd(step *flow.Step, now, before *board.Board, text, way string, own ...string) error {
+	sha, done, err := k.Workspace.RestoreEnd(now, before, own...)
 	if err != nil {
-		return fmt.Errorf("put back the end of the board, which was changed %s: %w", while, err)
+		return fmt.Errorf("%s, and is to be put back: %w", text, err)
 	}
-	text := fmt.Sprintf("the end of %s changed %s (%s); "+
-		"that is the Manager's or a person's, so %s", k.Board, while, strings.Join(changes, ", "), done)
-	return k.Journal.Record(diverged(step, sha, event.PolicyRestore, text))
+	return k.Journal.Record(diverged(step, sha, event.PolicyRestore, text+", so "+done+way))
+}
+
+// isTicked reports whether an entry of the board has got a mark as done.
+func isTicked(now, before *board.Board, entry string) bool {
+	set, _, _ := now.EntryChanges(before)
+	return slices.Contains(set, entry)
+}
+
+// endOwnEntry decides about a mark that has come onto the entry of the open step's own task: it stands
+// once the work on the task is accepted as ok, and while that work is reviewed. Otherwise it is put back.
+func (k *Keeper) endOwnEntry(step *flow.Step) error {
+	now, err := k.Workspace.Look()
+	if err != nil || k.OnDivergence == event.PolicyFreeze {
+		return nil
+	}
+	own := now.Spelled(step.Task)
+	before, err := k.Workspace.Before(step.BoardSHA)
+	ticked := err == nil && isTicked(now, before, own)
+	if !ticked {
+		before = k.unticked
+	}
+	switch {
+	case !step.MayMark() && before != nil && len(now.EndChanges(before)) > 0:
+		k.unticked = nil
+		text := fmt.Sprintf("the entry of %s was marked as done by work that is not accepted as ok", step.Task)
+		after, err := now.WithEndOf(before)
+		if err != nil {
+			return k.restoreEnd(step, now, before, text, "")
+		}
+		err = k.Workspace.Save(after) // without a copy, which would replace the one that endBoard may have kept
+		return errors.Join(err, k.Journal.Record(diverged(step, after.SHA, event.PolicyRestore, text+", so that is put back")))
+	case step.MayMark() && step.TaskStatus != "":
+		k.unticked = nil
+	case ticked:
+		k.unticked = before
+	}
+	if !ticked {
+		return nil
+	}
+	return k.Journal.Record(diverged(step, now.SHA, event.PolicyOwn, step.Task+" is marked as done on the board by the work on it"))
 }
 
 // putBackSpoiled puts back a board that an agent removed or left unreadable. It journals the

@@ -43,11 +43,12 @@ type Workspace interface {
 	Look() (*board.Board, error)
 	Forget()     // after this, the next look at the board reads the board's file
 	SHA() string // SHA-256 of the board's bytes
+	Save(*board.Board) error
 	KeepBefore(*board.Board) error
 	Before(sha string) (*board.Board, error)
 	Count(*board.Board)    // makes the board the one that counts
 	Counted() *board.Board // the board that counts, as it was looked at or written last; nil: not known
-	RestoreEnd(now, before *board.Board) (sha, done string, err error)
+	RestoreEnd(now, before *board.Board, own ...string) (sha, done string, err error)
 	PutBack(sha string) error
 	PutBackSpoiled(sha string) (done string, err error)
 }
@@ -71,6 +72,7 @@ type Keeper struct {
 	claimed  []string     // files of the tasks that other boards had at that look
 	managers bool         // the last turn was the Manager's, and its marks are not taken yet
 	reroled  []string     // tasks that the last turn has given to another role
+	unticked *board.Board // the board before its open step's agent has marked its entry; nil: it has not, or the work is accepted
 	endTurn  func()       // closes the turn that is open; nil: none is
 }
 

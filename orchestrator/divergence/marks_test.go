@@ -1,6 +1,7 @@
 package divergence_test
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -363,6 +364,77 @@ func TestManagersMarks(t *testing.T) {
 		}
 		if len(j.said) != 1 || strings.Contains(j.said[0].Text, "put back") == accepted {
 			t.Errorf("accepted %t: it says %+v", accepted, j.said)
+		}
+	}
+}
+
+// TestOwnEntry: an agent that ticks its own entry is taken at its word once its work is accepted as ok, behind its review, and
+// without words; else the entry is put back.
+func TestOwnEntry(t *testing.T) {
+	const first, ticked = "current: 1.md\ntasks: [1.md, 2.md]\n", "current: 1.md\ntasks: ['1.md [done]', 2.md]\n"
+	end := func(k *divergence.Keeper, j *journal, w *workspace.Workspace, status, unsettled string) {
+		if j.state.Step.Unsettled = unsettled; status != "" {
+			j.state.Step.Work = &event.ReplyAccepted{Status: status}
+		}
+		w.Forget()
+		if err := k.EndWork(j.state.Step); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, tt := range []struct{ status, unsettled, want, policy string }{
+		{"ok", "", ticked, event.PolicyOwn},
+		{"blocked", "", first, event.PolicyRestore},
+		{"", "", first, event.PolicyRestore}, // no valid reply
+		{"ok", "never content", first, event.PolicyRestore},
+	} {
+		p := newProject(t)
+		k, b, j := p.keeper("a.yaml", "1.md", "2.md")
+		j.state.Step = nil
+		w := k.Workspace.(*workspace.Workspace)
+		if said := turn(k, b, j, "1.md", func() { p.write("a.yaml", ticked); w.Forget() }); said != nil {
+			t.Errorf("%+v: it says %q", tt, said)
+		}
+		if tt.unsettled != "" { // while the work is reviewed the mark stays
+			end(k, j, w, tt.status, "")
+			if got := p.read("a.yaml"); got != ticked {
+				t.Errorf("%+v: reviewed: %q", tt, got)
+			}
+		}
+		end(k, j, w, tt.status, tt.unsettled)
+		if got := p.read("a.yaml"); got != tt.want || len(j.said) == 0 || j.said[len(j.said)-1].Policy != tt.policy {
+			t.Errorf("%+v: %q, %+v", tt, got, j.said)
+		}
+	}
+}
+
+// TestHeadersOfOthers: needs, files, watch and another role of other tasks stand, and are said; approve and source are put
+// back, and so is a header that was left broken, but not one that was broken before the turn.
+func TestHeadersOfOthers(t *testing.T) {
+	const header, broken = "---\nrole: A\nneeds: [1.md]\napprove: person\n---\n", "---\nrole: [\n---\n"
+	for left, tt := range map[string]struct{ want, said string }{
+		"---\nrole: A\napprove: person\n---\n":                {"", "needs of 2.md changed while 1.md was worked on"},
+		"---\nrole: B\nneeds: [1.md]\napprove: person\n---\n": {"", "2.md went from the role A to B while 1.md was worked on"},
+		"---\nrole: A\nneeds: [1.md]\n---\n":                  {"---\napprove: person\nrole: A\nneeds: [1.md]\n---\n", "approve of 2.md changed while 1.md was worked on, so that is put back"},
+		broken:                                                {header, "the header of 2.md changed while 1.md was worked on, so that is put back"},
+	} {
+		p := newProject(t)
+		p.write("2.md", header)
+		k, b, j := p.keeper("a.yaml", "1.md", "2.md")
+		said := turn(k, b, j, "1.md", func() { p.write("2.md", left) })
+		if len(said) != 1 || !strings.HasPrefix(said[0], tt.said) {
+			t.Errorf("%q: it says %q", left, said)
+		}
+		if got := p.read("2.md"); got != cmp.Or(tt.want, left) {
+			t.Errorf("%q became %q", left, got)
+		}
+	}
+	p := newProject(t)
+	p.write("2.md", header)
+	k, b, j := p.keeper("a.yaml", "2.md", "1.md")
+	turn(k, b, j, "2.md", func() { p.write("2.md", broken) }) // its own
+	for range 2 {
+		if said := turn(k, b, j, "1.md", func() { p.write("2.md", broken+"again\n") }); said != nil || p.read("2.md") != broken+"again\n" {
+			t.Errorf("a header that was broken before: it says %q", said)
 		}
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/marks"
 )
@@ -55,12 +55,19 @@ func (k *Keeper) endMarks(step *flow.Step, while string) error {
 	return k.Journal.Record(k.putMarksBack(changed, while))
 }
 
-// EndWork decides about the mark of the open step's own task, as the last look found it. It counts
-// once the work on the task is accepted as ok. While that work is reviewed the mark stays as it is,
-// and otherwise it is put back. Errors: those of the journal.
+// EndWork decides about the marks of the open step's own task, in its header, as the last look found it,
+// and on the board. They count once the work on the task is accepted as ok. While that work is reviewed
+// they stay as they are, and otherwise they are put back. Errors: those of the journal, and of writing
+// the board.
 func (k *Keeper) EndWork(step *flow.Step) error {
+	if step == nil || step.Checkpoint != nil || step.Before != nil || k.Journal.State().Frozen != nil {
+		return nil
+	}
+	if err := k.endOwnEntry(step); err != nil {
+		return err
+	}
 	now := k.reader.Last()
-	if k.before == nil || now == nil || step == nil || step.Checkpoint != nil || step.Before != nil {
+	if k.before == nil || now == nil {
 		return nil
 	}
 	own := slices.DeleteFunc(now.Changed(k.before), func(p string) bool { return !k.isTask(p, step) })
@@ -76,9 +83,9 @@ func (k *Keeper) EndWork(step *flow.Step) error {
 	return nil
 }
 
-// holdHeaders puts back what a turn has changed in headers and must not: needs, files and watch, and a
-// header that cannot be read any more. Another role stands, and is named; where the policy says so, the
-// board is frozen instead.
+// holdHeaders puts back what a turn has changed in headers and must not, and a header that it left so
+// that it cannot be read any more. Another role, and other needs, files or watch, stand and are said;
+// where the policy says so, the board is frozen instead.
 func (k *Keeper) holdHeaders(edits []marks.Edit, while string) error {
 	var errs []error
 	for _, e := range edits {
@@ -88,19 +95,27 @@ func (k *Keeper) holdHeaders(edits []marks.Edit, while string) error {
 		if e.From != e.To || e.IsNew {
 			k.reroled = append(k.reroled, e.Task)
 		}
-		if e.From != e.To && !e.IsNew {
-			d := k.event(event.PolicyAccept)
-			d.Text = fmt.Sprintf("%s went from the role %s to %s %s", e.Task, named(e.From), named(e.To), while)
-			if k.OnDivergence == event.PolicyFreeze {
-				d.Policy, d.Text = event.PolicyFreeze, d.Text+"; the board is frozen"
-			}
-			errs = append(errs, k.Journal.Record(d))
+		if e.IsNew {
+			continue
 		}
-		if !e.IsNew {
-			errs = append(errs, k.holdHeader(e, while))
+		if e.From != e.To {
+			errs = append(errs, k.say(fmt.Sprintf("%s went from the role %s to %s %s", e.Task, named(e.From), named(e.To), while)))
 		}
+		if fields := board.ChangedFields(e.Task, e.Was, e.Now); len(fields) > 0 && !e.Broken {
+			errs = append(errs, k.say(fmt.Sprintf("%s of %s changed %s", strings.Join(fields, ", "), e.Task, while)))
+		}
+		errs = append(errs, k.holdHeader(e, while))
 	}
 	return errors.Join(errs...)
+}
+
+// say journals a change that stands, unless the policy says that it freezes the board.
+func (k *Keeper) say(text string) error {
+	d := k.event(event.PolicyAccept)
+	if d.Text = text; k.OnDivergence == event.PolicyFreeze {
+		d.Policy, d.Text = event.PolicyFreeze, text+"; the board is frozen"
+	}
+	return k.Journal.Record(d)
 }
 
 func (k *Keeper) holdHeader(e marks.Edit, while string) error {
@@ -182,17 +197,17 @@ func (k *Keeper) putMarksBack(tasks []string, how string) event.StateDiverged {
 		e.Policy, e.Text = event.PolicyAsk, fmt.Sprintf("%s; %v", e.Text, err)
 		return e
 	}
-	e.Text += ", so that is put back (" + where + ")" + k.wayOf(tasks)
+	e.Text += ", so that is put back (" + where + ")" + k.wayOfMarks(tasks)
 	return e
 }
 
-// wayOf returns in words how a person who has set marks that were put back settles their tasks.
-func (k *Keeper) wayOf(tasks []string) string {
+// wayOfMarks returns in words how a person who has set marks that were put back settles their tasks.
+func (k *Keeper) wayOfMarks(tasks []string) string {
 	set := slices.DeleteFunc(slices.Clone(tasks), func(t string) bool { return k.before.Of(t).Done })
 	if len(set) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; if that was you: kanban-run ack %s accept %s", failure.Quote(k.Board), failure.Quote(set[0]))
+	return "; if that was you: " + wayOf(k.Board, event.Accept, set)
 }
 
 // event returns an event about the marks, without its text.

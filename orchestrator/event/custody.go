@@ -56,6 +56,8 @@ func (e StateDiverged) Subject() string { return e.Task }
 
 func (e StateDiverged) Sentence() Sentence {
 	switch {
+	case e.Policy == PolicyOwn:
+		return inStep(e.Step, Routine, "%s", e.Text)
 	// In this case Text already names what follows from the divergence.
 	case e.Source != SourceBoard, e.Before == e.After, e.Policy == PolicyRestore, e.Policy == PolicyAsk:
 		return inStep(e.Step, Warning, "%s", e.Text).tell(Team, "").alert(AlertWarning, e.Kind(), "")
@@ -71,6 +73,7 @@ func (e StateDiverged) Sentence() Sentence {
 const (
 	PolicyAccept  = "accept"  // the changed file stays as it is
 	PolicyRestore = "restore" // the board's end is put back as it was; an unreadable board is replaced
+	PolicyOwn     = "own"     // the changed file stays: it marks a task as done whose work replied ok
 	PolicyFreeze  = "freeze"  // the board is frozen until the Lead has decided
 	PolicyAsk     = "ask"     // the board is frozen, because it is unknown who changed its end
 )

@@ -187,7 +187,7 @@ func UnknownEnd(dir rundir.Dir, name string, now *board.Board, place *board.Plac
 		before, err := board.ReadCopy(dir.Before(), name, step.BoardSHA)
 		if err != nil {
 			what = append(what, "its earlier bytes are gone")
-		} else if changes := now.EndChanges(before); len(changes) > 0 {
+		} else if changes := now.EndChanges(before, before.Spelled(step.Task)); len(changes) > 0 {
 			what = append(what, strings.Join(changes, ", "), "earlier bytes: "+dir.Before())
 		}
 	}
