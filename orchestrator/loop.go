@@ -167,9 +167,8 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 	a.EndSigns()
 	endErr := w.End()
 	state := l.ledger.State()
-	err = l.trust.End(a.Ref(), a.Player)
 	endTurn := func() error { return errors.Join(l.divergence.End(), l.noteRoles(a)) }
-	err = errors.Join(l.caller.Settle(a, p, endTurn), endErr, waitErr, err, l.divergence.EndWork(state.Step))
+	err = errors.Join(l.trust.End(a.Ref(), a.Player), l.caller.Settle(a, p, endTurn), endErr, waitErr, l.divergence.EndWork(state.Step))
 	l.member.Charge()
 	if wait := state.NextWait(); wait != nil {
 		permit.Refused(*wait)

@@ -235,6 +235,7 @@ func (l *loop) begin(b *board.Board) error {
 	state := l.ledger.State()
 	if b = l.workspace.Counted(); asks == nil { // else what came since the command began is no edit of a person
 		state.NoteEdits(&begun, workspace.ListOf(b, l.workspace.Place.ReadTask), l.workspace.Seen(b.Current.Path))
+		begun.Marked = append(begun.Marked, l.divergence.MarkedNext(b)...)
 	}
 	if !state.Spent {
 		begun.Carried = state.Used

@@ -67,6 +67,7 @@ type Keeper struct {
 	reader   *marks.Reader
 	kept     *marks.Kept
 	before   *marks.Marks // the marks that count; nil: not known
+	earlier  *marks.Marks // those of the last turn of an earlier run; nil: not known
 	sha      string       // SHA-256 of before
 	look     turns.Look   // the last look
 	claimed  []string     // files of the tasks that other boards had at that look
@@ -119,7 +120,7 @@ func (k *Keeper) Restart(b *board.Board) (event.Event, error) {
 	}
 	state := k.Journal.State()
 	kept, before := marks.Load(k.Folder, state.Marks)
-	k.kept = kept
+	k.kept, k.earlier = kept, before
 	open, look := k.Turns.Since(k.look, k.Path)
 	e, err := k.lookBetween(b, open, look)
 	if err != nil || e != nil {
@@ -133,6 +134,20 @@ func (k *Keeper) Restart(b *board.Board) (event.Event, error) {
 		}
 	}
 	return nil, nil
+}
+
+// MarkedNext returns the task that the Manager has named next, as the list spells it, if a person has
+// marked it in its header since the last run; else nil. No agent works on it.
+func (k *Keeper) MarkedNext(b *board.Board) []string {
+	state := k.Journal.State()
+	task := b.Spelled(b.Current.Path)
+	if state.Step != nil || task == "" || k.earlier == nil || k.before == nil || b.Spelled(state.Last.Next) != task {
+		return nil
+	}
+	if !slices.Contains(k.earlier.List(), task) || k.earlier.Of(task).Done || !k.before.Of(task).Done {
+		return nil
+	}
+	return []string{task}
 }
 
 // Look takes what a person has changed of the board and of the marks since the last turn of this board.
