@@ -41,7 +41,7 @@ func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 		all.Seats.Take()
 		wg.Go(func() {
 			defer all.Seats.Leave()
-			runBoard(stop, kill, boards[i], begun[i], all, bounds.Jobs > 1 && boards[i].SharesDir(boards), &results[i])
+			runBoard(stop, kill, boards[i], begun[i], all, &results[i])
 		})
 	}
 	wg.Wait()
@@ -49,16 +49,14 @@ func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 	return results
 }
 
-// runBoard runs one board until the run ends, releases the board, and sets res. The parameter
-// "crowded" is true if another board of this process can be at work in the same folder at the same
-// time, see [preflight.Prepared.SharesDir].
-func runBoard(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool, crowded bool, res *result.Result) {
+// runBoard runs one board until the run ends, releases the board, and sets res.
+func runBoard(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool, res *result.Result) {
 	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
 	if stop.Err() != nil {
 		res.Outcome, res.Text, res.Signal = event.Interrupted, "not started", context.Cause(stop)
 		return
 	}
-	l, release, err := open(stop, kill, p, begun, all, crowded)
+	l, release, err := open(stop, kill, p, begun, all)
 	if err == nil {
 		err = l.runInto(res)
 	}

@@ -25,8 +25,8 @@ import (
 )
 
 // open takes the folder, the lock and the journal of the board. The function release gives them
-// back and is never nil. crowded is true if another board of this process uses the same folder.
-func open(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool, crowded bool) (
+// back and is never nil.
+func open(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool) (
 	l *loop, release func() error, err error,
 ) {
 	hold, err := run.Take(p)
@@ -35,7 +35,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, begun *divergence.B
 	}
 	l = &loop{job: p, hold: hold, folder: hold.Folder, workspace: p.Workspace, stop: stop, kill: kill, pool: all}
 	l.ledger = ledger.New(p.Board, l.folder, p.Observer, p.Redactor, p.Now)
-	if err := l.assemble(begun, crowded); err != nil {
+	if err := l.assemble(begun); err != nil {
 		return nil, hold.Close, hold.EndAllLeftovers(err)
 	}
 	l.ledger.Durable = l.carrier.Save
@@ -45,7 +45,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, begun *divergence.B
 }
 
 // assemble makes the parts of the run, and gives each the Turn that it needs.
-func (l *loop) assemble(begun *divergence.Begun, crowded bool) (err error) {
+func (l *loop) assemble(begun *divergence.Begun) (err error) {
 	p, dir := l.job, l.workspace.Place.Dir()
 	notice := func(text string) { p.Observer.Notice(p.Board, text) }
 	git := p.Git
@@ -88,7 +88,7 @@ func (l *loop) assemble(begun *divergence.Begun, crowded bool) (err error) {
 		Folder: l.folder, Roster: p, Supervisor: l.supervisor,
 		Observer: p.Observer, Redactor: p.Redactor, Used: &l.used, Now: p.Now, Stop: l.stop,
 		DryRun: p.DryRun, KeepOutput: p.KeepOutput, Carried: p.Git.On && !p.DryRun, TotalCost: l.pool.HasMaxCost(),
-		SharedDir: crowded, Trust: l.trust, MaxOutput: p.MaxOutput,
+		Trust: l.trust, MaxOutput: p.MaxOutput,
 	})
 	l.watching = watch.Turn{
 		Board: p.Board, Kanban: l.workspace.KanbanFile(), Journal: l.ledger, Tasks: l.workspace.Place, Folder: l.folder,

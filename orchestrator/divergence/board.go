@@ -13,7 +13,6 @@ import (
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/ledger"
-	"kanban-run/orchestrator/turns"
 )
 
 // Note does what [Keeper.Look] does, and journals a change of the board that was made outside of a
@@ -181,7 +180,7 @@ func (k *Keeper) EndLostTurn(lost bool) error {
 		return nil // the next look reports the fault, or a person has edited the board
 	}
 	if _, err := k.Workspace.Before(step.BoardSHA); err == nil && !lost {
-		return k.endBoard(step, turns.While(step.Task, nil))
+		return k.endBoard(step, whileOf(step, nil))
 	}
 	place := k.Place
 	if !lost {
@@ -196,7 +195,7 @@ func (k *Keeper) EndLostTurn(lost bool) error {
 // divergence returns the event of a change of the board outside of a Manager's turn. The setting
 // on_divergence decides whether the change stands or freezes the board.
 func (k *Keeper) divergence(step *flow.Step, sha string, unreadable error) event.StateDiverged {
-	text := fmt.Sprintf("%s changed while %s was worked on (earlier bytes: %s)", k.Board, step.Task, k.Folder.Before())
+	text := fmt.Sprintf("%s changed %s (earlier bytes: %s)", k.Board, whileOf(step, nil), k.Folder.Before())
 	if unreadable != nil {
 		text += "; it cannot be read any more"
 	}

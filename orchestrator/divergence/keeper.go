@@ -7,6 +7,7 @@ package divergence
 import (
 	"os"
 	"slices"
+	"strings"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
@@ -197,7 +198,7 @@ func (k *Keeper) End() error {
 		return nil
 	}
 	others, look := k.Turns.Since(k.look, k.Path)
-	while := turns.While(step.Task, others)
+	while := whileOf(step, others)
 	if err := k.endMarks(step, while); err != nil || k.Journal.State().Frozen != nil {
 		return err
 	}
@@ -206,6 +207,24 @@ func (k *Keeper) End() error {
 	}
 	k.look, k.claimed = look, k.Others.Claimed()
 	return nil
+}
+
+// whileOf returns in words when a change was made in a turn of a step. others are the turns of other
+// boards that were open meanwhile.
+func whileOf(step *flow.Step, others []turns.Turn) string {
+	own := ""
+	switch {
+	case step.Checkpoint != nil:
+		own = "while " + step.Role + " looked at " + step.Task
+	case step.Task == step.Role: // the supervisor's first call
+		own = "while " + step.Role + " got ready"
+	default:
+		return turns.While(step.Task, others)
+	}
+	if len(others) > 0 {
+		own += " and " + strings.TrimPrefix(turns.While("", others), "while ")
+	}
+	return own
 }
 
 // Close closes the turn that is open, if any.
