@@ -291,6 +291,9 @@ func (s *State) settleTask(e event.Acknowledged) error {
 	if inTurn && step.Running != 0 {
 		return refuse(e, "%s is in turn", e.Task)
 	}
+	if q := s.Quarantined(e.Task); q != nil {
+		s.release(q.Task)
+	}
 	switch {
 	case s.AsideOf(e.Task) != nil:
 		s.decideAside(e)
