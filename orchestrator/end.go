@@ -172,12 +172,13 @@ func (l *loop) finishEnd(sha string) error {
 		l.job.Drain(l.stop)
 	}
 	const who = "hooks of git or commands for notifications"
-	marked := l.divergence.MarksBehind("while " + who + " ran")
+	const while = "while " + who + " ran"
+	marked := l.divergence.MarksBehind(while)
 	given := l.trust.GiveTasks(who, who, event.Reach{Permission: roster.Unbound}, l.divergence.Reroled())
 	if err := errors.Join(marked, given); err != nil {
 		return err
 	}
-	text, err := l.divergence.PutBackBehind(sha, who)
+	sha, text, err := l.divergence.PutBackBehind(sha, while)
 	if err != nil || text == "" && l.job.Drain == nil {
 		return err
 	}
@@ -185,6 +186,6 @@ func (l *loop) finishEnd(sha string) error {
 	if err := errors.Join(l.ledger.Append(left), l.ledger.Commit(), l.carrier.RecordEvents()); err != nil {
 		return err
 	}
-	_, err = l.divergence.PutBackBehind(sha, who) // the checkpoint with this record has started the hooks again
+	_, _, err = l.divergence.PutBackBehind(sha, while) // the checkpoint with this record has started the hooks again
 	return err
 }

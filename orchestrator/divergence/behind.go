@@ -3,6 +3,7 @@ package divergence
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/ledger"
@@ -62,18 +63,27 @@ func (k *Keeper) MarksBehind(while string) error {
 	return err
 }
 
-// PutBackBehind puts the board back if it has another SHA-256. The text that it returns tells of that,
-// and names the programs that may have changed it.
-func (k *Keeper) PutBackBehind(sha, programs string) (text string, err error) {
+// PutBackBehind puts back what decides the end of the board if it has changed since the board had the
+// given SHA-256, while programs heard of the end. It returns the SHA-256 of the board, and a text that
+// tells of the change, or "". while says in words when that was.
+func (k *Keeper) PutBackBehind(sha, while string) (left, text string, err error) {
 	k.Workspace.Forget()
-	if k.Workspace.SHA() == sha {
-		return "", nil
+	now, unreadable := k.Workspace.Look()
+	before, lost := k.Workspace.Before(sha)
+	if unreadable == nil && (now.SHA == sha || lost != nil) {
+		return now.SHA, "", nil
 	}
-	done, err := k.Workspace.PutBackSpoiled(sha)
-	if err != nil {
-		return "", fmt.Errorf("put back the board, which a program changed behind the end of the run: %w", err)
+	if unreadable != nil {
+		done, err := k.Workspace.PutBackSpoiled(sha)
+		return sha, fmt.Sprintf("%s was left so that it cannot be read %s; %s", k.Board, while, done), err
 	}
-	return fmt.Sprintf("%s was changed behind the end of the run, by %s; %s", k.Board, programs, done), nil
+	changes := now.EndChanges(before)
+	if len(changes) == 0 {
+		return now.SHA, "", nil
+	}
+	left, done, err := k.Workspace.RestoreEnd(now, before)
+	text = fmt.Sprintf("the end of %s changed %s (%s), so %s%s", k.Board, while, strings.Join(changes, ", "), done, k.wayOfEntries(now, before, ""))
+	return left, text, err
 }
 
 // PutBackEnd does what End does for the board, in a turn that cannot be journaled. Only the run that

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"kanban-run/orchestrator/board"
@@ -188,14 +189,19 @@ func TestPutBackEnd(t *testing.T) {
 func TestBehind(t *testing.T) {
 	s := newSite(t, event.PolicyAccept)
 	sha := s.keeper.Keep()
-	if done, err := s.keeper.PutBackBehind(sha, "a hook"); done != "" || err != nil {
-		t.Errorf("PutBackBehind = %q, %v, want nothing done", done, err)
+	behind := func(left, want, told string) {
+		t.Helper()
+		s.leave(left)
+		got, text, err := s.keeper.PutBackBehind(sha, "while hooks ran")
+		if err != nil || !strings.HasPrefix(text, told) || (text == "") != (told == "") || got != s.work.SHA() {
+			t.Errorf("PutBackBehind = %q, %q, %v, want %q", got, text, err, told)
+		}
+		s.expect(nil, want)
 	}
-	s.leave(longer)
-	if done, err := s.keeper.PutBackBehind(sha, "a hook"); done == "" || err != nil {
-		t.Errorf("PutBackBehind = %q, %v, want words", done, err)
-	}
-	s.expect(nil, asItWas)
+	behind(asItWas, asItWas, "")
+	behind(longer, longer, "") // a task that is added stands
+	behind(ended, asItWas, "the end of "+s.path+" changed while hooks ran (current), so that is put back")
+	behind(spoiled, asItWas, s.path+" was left so that it cannot be read while hooks ran; ")
 	s.expect(s.keeper.During(func() error { s.leave(longer); return nil }, "was changed"), longer)
 	s.expect(s.keeper.During(func() error { s.leave(ended); return nil }, "was changed"), ended, event.PolicyAsk)
 	if sha := s.keeper.Keep(); sha != "" {
