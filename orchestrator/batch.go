@@ -6,10 +6,12 @@ import (
 	"os"
 	"sync"
 
+	"kanban-run/orchestrator/divergence"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/pool"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/result"
+	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/rundir"
 )
 
@@ -33,12 +35,13 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 
 func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bounds, all *pool.Pool) []result.Result {
 	results := make([]result.Result, len(boards))
+	begun := run.NoteBegin(boards, all)
 	var wg sync.WaitGroup
 	for i := range boards {
 		all.Seats.Take()
 		wg.Go(func() {
 			defer all.Seats.Leave()
-			runBoard(stop, kill, boards[i], all, bounds.Jobs > 1 && boards[i].SharesDir(boards), &results[i])
+			runBoard(stop, kill, boards[i], begun[i], all, &results[i])
 		})
 	}
 	wg.Wait()
@@ -46,16 +49,14 @@ func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 	return results
 }
 
-// runBoard runs one board until the run ends, releases the board, and sets res. The parameter
-// "crowded" is true if another board of this process can be at work in the same folder at the same
-// time, see [preflight.Prepared.SharesDir].
-func runBoard(stop, kill context.Context, p *preflight.Prepared, all *pool.Pool, crowded bool, res *result.Result) {
+// runBoard runs one board until the run ends, releases the board, and sets res.
+func runBoard(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool, res *result.Result) {
 	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
 	if stop.Err() != nil {
 		res.Outcome, res.Text, res.Signal = event.Interrupted, "not started", context.Cause(stop)
 		return
 	}
-	l, release, err := open(stop, kill, p, all, crowded)
+	l, release, err := open(stop, kill, p, begun, all)
 	if err == nil {
 		err = l.runInto(res)
 	}

@@ -27,7 +27,7 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 	// known is false if the file could not be read because of a fault of this machine.
 	known := sha != "" || result.OutcomeOf(l.stop, err) == event.Invalid
 	if known {
-		if err := l.divergence.Note(sha, err); err != nil {
+		if err := l.divergence.Note(b, sha, err); err != nil {
 			return nil, view, err
 		}
 	}
@@ -65,6 +65,9 @@ func (l *loop) takeEdit() error {
 	if err != nil {
 		return nil // readBoard reports the error
 	}
+	if err := l.divergence.Look(b); err != nil || l.ledger.State().Frozen != nil {
+		return err
+	}
 	view := func() (flow.Board, error) { return l.view(b) }
 	return flow.ReopenAfterWait(l.ledger.State(), workspace.Bare(b), view, l.ledger.Record)
 }
@@ -91,7 +94,7 @@ func (l *loop) writeBoard(b *board.Board) error {
 			return err
 		}
 		if now.SHA != b.SHA {
-			return l.writeBoard(now) // the file was changed since b was read
+			return nil // the file was changed since b was read, and readBoard has to look at it
 		}
 		if err := l.replaceBoard(step, b, decided.Board); err != nil {
 			return err

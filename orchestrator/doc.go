@@ -70,7 +70,7 @@
 //	orchestrator   ─► pool ─► claim, health, inbox       what the boards of one command share
 //	orchestrator   ─► watch, supervisor                  an agent at work, and the supervisor that looks in
 //	orchestrator   ─► claim, decisions, gitstore         before and after a step
-//	orchestrator   ─► marks, divergence                  before and after an attempt
+//	orchestrator   ─► divergence ─► marks, turns         before and after an attempt
 //	orchestrator   ─► trust ─► roster                    before and after an attempt
 //	run            ─► preflight ─► inspect ─► ledger, workspace, projection
 //	call, supervisor ─► briefing ─► contract, board, projection, rundir
@@ -102,8 +102,9 @@
 //	health     judges a running agent by its signs; pure
 //	watch      acts on what health says, and passes messages on to the agent
 //	claim      keeps two runs from the same task, or the same files
-//	divergence keeps the board as its Manager left it, while others are at work
-//	marks      puts back what an agent marks in the headers of tasks that are not its own
+//	divergence keeps the board and the marks of tasks as the Manager left them, while others are at work
+//	marks      reads the marks in the headers of tasks, and puts them back
+//	turns      has the turns of agents of one command
 //	trust      what an agent writes is not run or believed with more than the agent has
 //	decisions  notes in DECISIONS.md what a Lead should know
 //	worktree   tells whether the files of the project have changed

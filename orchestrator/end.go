@@ -55,6 +55,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		return event.Failed, err.Error(), err // nothing is written any more
 	}
 	behind := l.beginEnd()
+	l.divergence.Leave()
 	uncommitted := l.ledger.Commit()
 	if uncommitted == nil {
 		l.caller.EmptyStreams()
@@ -75,7 +76,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		if p := l.ledger.State().Proposal(end); p != nil {
 			err = l.ledger.Append(*p)
 		}
-		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, By: end.By, Steps: l.caller.Steps(), Marks: l.marks.Leave(), Behind: l.toldBehind(behind)}
+		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, By: end.By, Steps: l.caller.Steps(), Behind: l.toldBehind(behind)}
 		err = errors.Join(err, l.decisions.Save(), l.decisions.Foresee(finished), l.ledger.Finish(finished), l.carrier.RecordEvents())
 		if err == nil {
 			l.decisions.Close()
@@ -85,7 +86,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 	}
 	outcome := result.OutcomeOf(l.stop, err)
 	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(), By: result.ByOf(err), Exit: result.ExitOf(err), Hint: result.HintOf(err),
-		Changed: errors.As(err, new(*trust.ChangedError)), Until: result.Until(outcome, err), Waited: l.member.CutWait(), Quarantined: l.caller.Quarantined(), Marks: l.marks.Leave(), Behind: l.toldBehind(behind)})
+		Changed: errors.As(err, new(*trust.ChangedError)), Until: result.Until(outcome, err), Waited: l.member.CutWait(), Quarantined: l.caller.Quarantined(), Behind: l.toldBehind(behind)})
 	note = errors.Join(note, l.carrier.RecordEvents())
 	if note == nil {
 		note = l.finishEnd(behind)
@@ -166,13 +167,14 @@ func (l *loop) finishEnd(sha string) error {
 	if l.job.Drain != nil {
 		l.job.Drain(l.stop)
 	}
-	const who = "a hook of git or a command for notifications"
-	marked := l.marks.Behind(who)
-	given := l.trust.GiveTasks(who, who, event.Reach{Permission: roster.Unbound}, l.marks.Reroled())
+	const who = "hooks of git or commands for notifications"
+	const while = "while " + who + " ran"
+	marked := l.divergence.MarksBehind(while)
+	given := l.trust.GiveTasks(who, who, event.Reach{Permission: roster.Unbound}, l.divergence.Reroled())
 	if err := errors.Join(marked, given); err != nil {
 		return err
 	}
-	text, err := l.divergence.PutBackBehind(sha, who)
+	sha, text, err := l.divergence.PutBackBehind(sha, while)
 	if err != nil || text == "" && l.job.Drain == nil {
 		return err
 	}
@@ -180,6 +182,6 @@ func (l *loop) finishEnd(sha string) error {
 	if err := errors.Join(l.ledger.Append(left), l.ledger.Commit(), l.carrier.RecordEvents()); err != nil {
 		return err
 	}
-	_, err = l.divergence.PutBackBehind(sha, who) // the checkpoint with this record has started the hooks again
+	_, _, err = l.divergence.PutBackBehind(sha, while) // the checkpoint with this record has started the hooks again
 	return err
 }

@@ -19,7 +19,6 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/ledger"
-	"kanban-run/orchestrator/marks"
 	"kanban-run/orchestrator/pool"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/run"
@@ -49,7 +48,6 @@ type loop struct {
 	divergence *divergence.Keeper
 	supervisor *supervisor.Supervisor
 	claims     *claim.Holder
-	marks      *marks.Keeper
 	trust      *trust.Keeper
 	decisions  *decisions.Log
 	carrier    *gitstore.Carrier
@@ -150,9 +148,8 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 	if restarted, err := l.caller.RestartUpgraded(a, b); restarted || err != nil {
 		return err
 	}
-	if a.Intent.Before != nil || l.ledger.State().Step.Before != nil {
-		l.marks.BeginManagers()
-	} else if a.Intent.Marks, err = l.marks.Begin(b, a.Intent.Task); err != nil {
+	isManagers := a.Intent.Before != nil || l.ledger.State().Step.Before != nil
+	if a.Intent.Marks, err = l.divergence.Begin(b, a.Intent.Task, isManagers); err != nil || l.ledger.State().Frozen != nil {
 		return err
 	}
 	if err := l.trust.Begin(); err != nil {
@@ -176,9 +173,8 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 	a.EndSigns()
 	endErr := w.End()
 	state := l.ledger.State()
-	err = errors.Join(l.marks.End(state.Step), l.trust.End(a.Ref(), a.Player), l.noteRoles(a))
-	err = errors.Join(l.caller.Settle(a, p, l.divergence.EndTurn), endErr, waitErr, err)
-	err = errors.Join(err, l.marks.EndWork(state.Step))
+	endTurn := func() error { return errors.Join(l.divergence.End(), l.noteRoles(a)) }
+	err = errors.Join(l.trust.End(a.Ref(), a.Player), l.caller.Settle(a, p, endTurn), endErr, waitErr, l.divergence.EndWork(state.Step))
 	l.member.Charge()
 	if wait := state.NextWait(); wait != nil {
 		permit.Refused(*wait)
@@ -195,7 +191,7 @@ func (l *loop) noteRoles(a *call.Attempt) error {
 	if step == nil || step.Before != nil {
 		return nil
 	}
-	tasks := slices.Concat(l.marks.Reroled(), l.workspace.Added(step.BoardSHA))
+	tasks := slices.Concat(l.divergence.Reroled(), l.workspace.Added(step.BoardSHA))
 	return l.trust.GiveTasks(a.Ref().Task, a.Ref().Player(), l.trust.Reach(a.Player), tasks)
 }
 

@@ -15,7 +15,6 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/ledger"
-	"kanban-run/orchestrator/marks"
 	"kanban-run/orchestrator/pool"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/run"
@@ -26,8 +25,8 @@ import (
 )
 
 // open takes the folder, the lock and the journal of the board. The function release gives them
-// back and is never nil. crowded is true if another board of this process uses the same folder.
-func open(stop, kill context.Context, p *preflight.Prepared, all *pool.Pool, crowded bool) (
+// back and is never nil.
+func open(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool) (
 	l *loop, release func() error, err error,
 ) {
 	hold, err := run.Take(p)
@@ -36,7 +35,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, all *pool.Pool, cro
 	}
 	l = &loop{job: p, hold: hold, folder: hold.Folder, workspace: p.Workspace, stop: stop, kill: kill, pool: all}
 	l.ledger = ledger.New(p.Board, l.folder, p.Observer, p.Redactor, p.Now)
-	if err := l.assemble(crowded); err != nil {
+	if err := l.assemble(begun); err != nil {
 		return nil, hold.Close, hold.EndAllLeftovers(err)
 	}
 	l.ledger.Durable = l.carrier.Save
@@ -46,7 +45,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, all *pool.Pool, cro
 }
 
 // assemble makes the parts of the run, and gives each the Turn that it needs.
-func (l *loop) assemble(crowded bool) (err error) {
+func (l *loop) assemble(begun *divergence.Begun) (err error) {
 	p, dir := l.job, l.workspace.Place.Dir()
 	notice := func(text string) { p.Observer.Notice(p.Board, text) }
 	git := p.Git
@@ -63,19 +62,18 @@ func (l *loop) assemble(crowded bool) (err error) {
 		return err
 	}
 	l.member = l.pool.Join(pool.Turn{
-		Journal: l.ledger, Workspace: l.workspace, Folder: l.folder, Notice: notice, Now: p.Now, Stop: l.stop,
+		Path: l.workspace.Path, Journal: l.ledger, Workspace: l.workspace, Folder: l.folder, Notice: notice, Now: p.Now, Stop: l.stop,
 		Until: p.Limits.Until, Used: &l.used, TakeEdit: l.takeEdit, DryRun: p.DryRun,
 	})
 	l.claims = claim.NewHolder(claim.Turn{
 		Journal: l.ledger, Path: l.workspace.Path, Dir: dir, Workspace: l.workspace, Notice: notice,
 		Seat: l.pool.Seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
 	}, l.pool.Claims)
-	l.marks = marks.NewKeeper(marks.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
-		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun, Redact: p.Redactor.String, Elsewhere: ledger.Elsewhere})
 	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Dir: dir, Journal: l.ledger, Folder: l.folder, Roster: p.Roster,
 		Used: p.Used(), RoleOf: l.workspace.RoleOf, Supervisor: p.SupervisorRole(), Siblings: func() []flow.Changed { return ledger.ChangedBeside(l.folder) }, Skip: l.workspace.IsBoardOrTask, Notice: notice, Redact: p.Redactor.String, DryRun: p.DryRun})
-	l.divergence = divergence.NewKeeper(divergence.Turn{Board: p.Board, Journal: l.ledger, Workspace: l.workspace,
-		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence})
+	l.divergence = divergence.NewKeeper(divergence.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
+		Workspace: l.workspace, Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun,
+		Redact: p.Redactor.String, Begun: begun, Turns: l.pool.Turns, Others: l.member})
 	l.decisions = decisions.NewLog(decisions.Turn{
 		Board: p.Board, File: p.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
 		Ignore: l.workspace.Ignore, Notice: notice, DryRun: p.DryRun,
@@ -90,7 +88,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 		Folder: l.folder, Roster: p, Supervisor: l.supervisor,
 		Observer: p.Observer, Redactor: p.Redactor, Used: &l.used, Now: p.Now, Stop: l.stop,
 		DryRun: p.DryRun, KeepOutput: p.KeepOutput, Carried: p.Git.On && !p.DryRun, TotalCost: l.pool.HasMaxCost(),
-		SharedDir: crowded, Trust: l.trust, MaxOutput: p.MaxOutput,
+		Trust: l.trust, MaxOutput: p.MaxOutput,
 	})
 	l.watching = watch.Turn{
 		Board: p.Board, Kanban: l.workspace.KanbanFile(), Journal: l.ledger, Tasks: l.workspace.Place, Folder: l.folder,
@@ -105,7 +103,7 @@ func (l *loop) assemble(crowded bool) (err error) {
 // folder. What cannot be tidied up is a warning: everything is on disk by now. Errors: those of the
 // supervisor's program, which may live on.
 func (l *loop) close() error {
-	l.marks.Close()
+	l.divergence.Close()
 	untidy := l.ledger.Close()
 	if !l.moved {
 		untidy = errors.Join(untidy, l.trust.Close())
@@ -222,19 +220,21 @@ func (l *loop) appendLost(e event.Event) error {
 	return l.ledger.Append(e)
 }
 
-// begin journals that the run starts, and what has become of marks in the headers of tasks since
-// the last run.
+// begin journals that the run starts, and what came onto the board since the command began.
 func (l *loop) begin(b *board.Board) error {
 	begun, err := l.begun(b)
 	if err != nil {
 		return err
 	}
-	putBack, err := l.marks.Restart(b) // before the marks are read for NoteEdits
+	asks, err := l.divergence.Restart(b)
 	if err != nil {
 		return err
 	}
 	state := l.ledger.State()
-	state.NoteEdits(&begun, workspace.ListOf(b, l.workspace.Place.ReadTask), l.workspace.Seen(b.Current.Path))
+	if b = l.workspace.Counted(); asks == nil { // else what came since the command began is no edit of a person
+		state.NoteEdits(&begun, workspace.ListOf(b, l.workspace.Place.ReadTask), l.workspace.Seen(b.Current.Path))
+		begun.Marked = append(begun.Marked, l.divergence.MarkedNext(b)...)
+	}
 	if !state.Spent {
 		begun.Carried = state.Used
 	}
@@ -245,10 +245,10 @@ func (l *loop) begin(b *board.Board) error {
 			l.job.Observer.Notice(l.job.Board, warning)
 		}
 	}
-	if err := l.ledger.Append(begun); err != nil || putBack == nil {
+	if err := l.ledger.Append(begun); err != nil || asks == nil {
 		return err
 	}
-	return l.ledger.Append(putBack)
+	return l.ledger.Record(asks)
 }
 
 // begun returns the event with the settings of the run.
@@ -276,7 +276,7 @@ func (l *loop) endLastTurn(b *board.Board, killed bool) (*board.Board, error) {
 		return b, err
 	}
 	if !lost && killed { // perhaps between the end of the turn and this decision
-		if err := l.marks.EndWork(l.ledger.State().Step); err != nil {
+		if err := l.divergence.EndWork(l.ledger.State().Step); err != nil {
 			return nil, err
 		}
 	}

@@ -82,7 +82,6 @@ var sinks = map[string]string{
 	"view.Server.serveEvents": "constants",
 
 	"durable.OpenIgnored":  "a constant",
-	"marks.turns.write":    "for other boards: the paths of the board and of the task",
 	"claim.lockFile.clear": "a constant",
 	"claim.lockFile.write": "for other runs: the names of the board and the task, and patterns out of its frontmatter",
 

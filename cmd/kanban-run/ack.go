@@ -20,15 +20,15 @@ import (
 func ackCommand() command {
 	return command{
 		name:    "ack",
-		args:    "BOARD [WORD [TASK]] | --here [accept]",
+		args:    "BOARD [WORD [TASK...]] | --here [accept]",
 		summary: "decide about a board that waits for a person",
 		long: `
 Without a word, ack shows what the board waits for and the words that are valid now, each with what it does: exit code
 3, or 0 when it waits for nothing. A word decides, and the journal keeps it:
 
   retry [TASK]   try it again: a task that is undone, an agent that is stuck, the look of a checkpoint, a task in quarantine (also while a run works), or the board as the turn began
-  accept [TASK]  let it stand: the end of a board, a task that counts as done (also while a run works), the work on a task, a checkpoint that blocks, the file, or a team without the members that never answered (kanban-run teardown)
-  skip [TASK]    go on without a task, which stays undone: one that is set aside (--keep-going), or while a run works any other
+  accept [TASK]  let it stand: the end of a board, tasks that count as done (of any board, also while a run works), the work on a task, a checkpoint that blocks, the file, or a team without the members that never answered (kanban-run teardown)
+  skip [TASK]    go on without tasks, which stay undone: one that is set aside (--keep-going), or any others that you name
   restart        end an agent that hangs, while the run works (watch: {coordinator: person})
   continue       leave that agent alone
 
@@ -51,7 +51,7 @@ board.
 				if *here {
 					return s.acknowledgeHere(t, flags.Args(), *ask) // args may have the board of this folder
 				}
-				answer, board, err := answerOf(args)
+				answer, tasks, board, err := answerOf(args)
 				if err != nil {
 					return 0, err
 				}
@@ -59,34 +59,41 @@ board.
 					return 0, err
 				}
 				answer.Note, answer.Ask = *note, *ask
+				for _, task := range tasks[:max(0, len(tasks)-1)] {
+					answer.Task = task
+					if code, err := t.acknowledge(board, answer); err != nil {
+						return code, err
+					}
+				}
+				if len(tasks) > 0 {
+					answer.Task = tasks[len(tasks)-1]
+				}
 				return t.acknowledge(board, answer)
 			}
 		},
 	}
 }
 
-// answerOf takes the board and the answer from the arguments of ack. Errors: *usageError.
-func answerOf(args []string) (a ledger.Answer, board string, err error) {
+// answerOf takes the board, the answer and its tasks from the arguments of ack. Errors: *usageError.
+func answerOf(args []string) (a ledger.Answer, tasks []string, board string, err error) {
 	words := args[min(1, len(args)):]
 	if err := boardArgs("ack", args[:len(args)-len(words)], true); err != nil {
-		return a, "", err
+		return a, nil, "", err
 	}
 	if len(words) > 0 {
 		a.Choice = event.Choice(words[0])
 	}
-	if len(words) > 1 {
-		a.Task = words[1]
-	}
+	tasks = words[min(1, len(words)):]
 	switch {
 	case a.Choice != "" && !slices.Contains(ackWords, words[0]):
-		return a, "", &usageError{
+		return a, nil, "", &usageError{
 			text: fmt.Sprintf("ack: %s is no choice", a.Choice),
 			hint: "kanban-run inbox BOARD shows what waits, and the choices",
 		}
-	case len(words) > 2:
-		return a, "", &usageError{text: "ack takes one task, not " + fmt.Sprint(len(words)-1), hint: "run it once for each"}
+	case len(tasks) > 1 && a.Choice != event.Accept && a.Choice != event.Skip:
+		return a, nil, "", &usageError{text: fmt.Sprintf("ack %s takes one task, not %d", a.Choice, len(tasks)), hint: "run it once for each"}
 	}
-	return a, args[0], nil
+	return a, tasks, args[0], nil
 }
 
 // ackWords are the decisions that ack takes.

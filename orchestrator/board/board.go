@@ -176,3 +176,12 @@ func isYAML(file string) bool {
 	ext := strings.ToLower(filepath.Ext(file))
 	return ext == ".yaml" || ext == ".yml"
 }
+
+// Spelled returns the path of a task, which is given as agents see it, as the board's list spells it. It
+// returns "" if the list does not have the task.
+func (b *Board) Spelled(task string) string {
+	if i := b.Finder()(task); i >= 0 {
+		return b.TaskPaths()[i]
+	}
+	return ""
+}

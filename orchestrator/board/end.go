@@ -9,36 +9,54 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// endFields are the fields that end a board or name its next task.
-var endFields = []string{"current", "phase", "ended"}
+// endFields are the fields that decide the end of a board: they end it, name its next task, or say what
+// looks in on it, what its order is and where its tasks come from.
+var endFields = []string{"current", "phase", "ended", "checkpoints", "needs", "split", "source"}
 
 // EndChanges describes how the board's end differs from the end of an earlier board. The end
-// consists of the fields "current", "phase" and "ended", and of two facts about each entry of the
-// earlier board: whether the entry is still listed, and whether it is done. Added entries and other
-// fields are not part of the end.
-func (b *Board) EndChanges(before *Board) []string {
+// consists of the fields in endFields, and of two facts about each entry of the earlier board: whether
+// the entry is still listed, and whether it is done. Added entries and other fields are not part of the
+// end, and neither is a new mark of the entry with the path own.
+func (b *Board) EndChanges(before *Board, own ...string) []string {
 	var changes []string
 	for _, name := range endFields {
 		if !b.sameEndField(before, name) {
 			changes = append(changes, name)
 		}
 	}
-	marks, lost := 0, 0
+	set, unset, lost := b.EntryChanges(before, own...)
+	if marks := len(set) + len(unset); marks > 0 {
+		changes = append(changes, "the marks of "+event.Count(marks, "task"))
+	}
+	if len(lost) > 0 {
+		changes = append(changes, event.Count(len(lost), "task")+" less on the list")
+	}
+	return changes
+}
+
+// EntryChanges returns the entries of an earlier board that have got a mark as done, but for those with
+// the path own, that have lost one, and that are not listed any more.
+func (b *Board) EntryChanges(before *Board, own ...string) (set, unset, lost []string) {
+	paths := before.TaskPaths()
 	for i, at := range before.findIn(b) {
 		switch {
 		case at < 0:
-			lost++
-		case before.Entry(i).Done() != b.Entry(at).Done():
-			marks++
+			lost = append(lost, paths[i])
+		case !b.isMarked(at, before, i, own):
+		case before.Entry(i).Done():
+			unset = append(unset, paths[i])
+		default:
+			set = append(set, paths[i])
 		}
 	}
-	if marks > 0 {
-		changes = append(changes, "the marks of "+event.Count(marks, "task"))
-	}
-	if lost > 0 {
-		changes = append(changes, event.Count(lost, "task")+" less on the list")
-	}
-	return changes
+	return set, unset, lost
+}
+
+// isMarked reports whether entry at has another mark than entry i of an earlier board. A new mark of an
+// own entry is none.
+func (b *Board) isMarked(at int, before *Board, i int, own []string) bool {
+	was, is := before.Entry(i).Done(), b.Entry(at).Done()
+	return was != is && (was || !slices.Contains(own, before.Entry(i).Path))
 }
 
 // sameEndField reports whether a field of endFields has the same value on both boards.
@@ -48,8 +66,10 @@ func (b *Board) sameEndField(before *Board, name string) bool {
 		return sameCurrent(b.Current, before.Current)
 	case "phase":
 		return b.Phase == before.Phase
-	default:
+	case "ended":
 		return sameValue(b.doc, before.doc, name)
+	default:
+		return sameContent(b.doc, before.doc, name)
 	}
 }
 
@@ -67,8 +87,8 @@ func (b *Board) findIn(other *Board) []int {
 // WithEndOf returns the board with the end of an earlier board. It restores the exact text of the
 // parts that [Board.EndChanges] names, and changes nothing else. An entry that left the list is put
 // back after the entry that it followed. Errors: *SpliceError if the two boards are too different.
-func (b *Board) WithEndOf(before *Board) (*Board, error) {
-	out, err := b.restoreEntries(before)
+func (b *Board) WithEndOf(before *Board, own ...string) (*Board, error) {
+	out, err := b.restoreEntries(before, own)
 	for _, name := range endFields {
 		if err != nil {
 			return nil, err
@@ -82,10 +102,10 @@ func (b *Board) WithEndOf(before *Board) (*Board, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(after.EndChanges(before)) > 0:
-		changes := strings.Join(after.EndChanges(before), ", ")
+	case len(after.EndChanges(before, own...)) > 0:
+		changes := strings.Join(after.EndChanges(before, own...), ", ")
 		return nil, &SpliceError{b.File, "its end would not be what it was: " + changes}
-	case !sameUntouched(after.doc, b.doc, "phase"):
+	case !sameUntouched(after.doc, b.doc, endFields...):
 		return nil, &SpliceError{b.File, "other fields would change"}
 	case slices.Contains(b.findIn(after), -1):
 		return nil, &SpliceError{b.File, "an entry would be lost"}
@@ -104,8 +124,14 @@ func (b *Board) restoreField(source []byte, before *Board, name string) ([]byte,
 		return source, nil
 	}
 	key, value := now.doc.Field(name)
-	_, was := before.doc.Field(name)
+	wasKey, was := before.doc.Field(name)
 	switch {
+	case was != nil && name != "current" && (was.Kind != yaml.ScalarNode || value != nil && value.Kind != yaml.ScalarNode):
+		out, err := putLines(now.doc, name, linesOf(before.doc, wasKey, was))
+		if err != nil {
+			return nil, &SpliceError{b.File, name + ": " + err.Error()}
+		}
+		return out, nil
 	case was == nil:
 		return applyPatches(source, []patch{now.removeField(key, value)}), nil
 	case value == nil && name == "current":
@@ -124,13 +150,13 @@ func (b *Board) textOf(value *yaml.Node) string {
 
 // restoreEntries puts back the entries that left the list, and the old text of each entry whose
 // mark as done has changed.
-func (b *Board) restoreEntries(before *Board) ([]byte, error) {
+func (b *Board) restoreEntries(before *Board, own []string) ([]byte, error) {
 	_, was := before.doc.Field("tasks")
 	key, list := b.doc.Field("tasks")
 	if was == nil || was.Kind != yaml.SequenceNode {
 		return b.Source, nil
 	}
-	p, changed := b.planEnd(before, was)
+	p, changed := b.planEnd(before, was, own)
 	if !changed {
 		return b.Source, nil
 	}
@@ -148,7 +174,7 @@ func (b *Board) restoreEntries(before *Board) ([]byte, error) {
 
 // planEnd plans the list that restoreEntries writes. The parameter "was" is the list of the earlier
 // board. The second result is true if the plan differs from the present list.
-func (b *Board) planEnd(before *Board, was *yaml.Node) (p plan, changed bool) {
+func (b *Board) planEnd(before *Board, was *yaml.Node, own []string) (p plan, changed bool) {
 	text := func(i int) string {
 		from, to := before.extent(was, i)
 		return string(before.Source[from:to])
@@ -161,7 +187,7 @@ func (b *Board) planEnd(before *Board, was *yaml.Node) (p plan, changed bool) {
 		switch {
 		case at < 0:
 			behind[last] = append(behind[last], item{from: -1, text: text(i)})
-		case before.Entry(i).Done() != b.Entry(at).Done():
+		case b.isMarked(at, before, i, own):
 			restated[at], last = text(i), at
 		default:
 			last = at

@@ -48,6 +48,15 @@ func TestWithEndOf(t *testing.T) {
 			changes: "the marks of 1 task, 2 tasks less on the list", errs: false, want: "current: a.md\ntasks: [a.md, {file: b.md, n: 1}, c.md, d.md]\n"},
 		{name: "the list is gone", replace: []string{before[strings.Index(before, "tasks:"):strings.Index(before, "z: 1")], ""}, changes: "3 tasks less on the list", errs: true},
 		{name: "the list has another form", before: "current: a.md\ntasks: [a.md, b.md]\n", replace: []string{"[a.md, b.md]", "\n  - a.md"}, changes: "1 task less on the list", errs: true},
+		{name: "checkpoints are others", before: "current: a.md\ncheckpoints: # why\n  role: S\n  at:\n    - {id: C, after: a.md}\ntasks: [a.md]\n",
+			replace: []string{"role: S", "role: Deployer"}, changes: "checkpoints"},
+		{name: "checkpoints are gone", before: "checkpoints:\n  role: S\n  every: 2\ncurrent: a.md\ntasks: [a.md]\n", replace: []string{"checkpoints:\n  role: S\n  every: 2\n", ""}, changes: "checkpoints"},
+		{name: "checkpoints are new", before: "current: a.md\ntasks: [a.md]\n", replace: []string{"tasks:", "checkpoints:\n  role: S\n  every: 2\ntasks:"}, changes: "checkpoints"},
+		{name: "checkpoints in another layout", before: "current: a.md\ncheckpoints: {role: S, every: 2}\ntasks: [a.md]\n", replace: []string{"{role: S, every: 2}", "\n  role: 'S'\n  every: 2"}, keepText: true},
+		{name: "checkpoints between braces", before: "{current: a.md, checkpoints: {role: S, every: 2}, tasks: [a.md]}\n", replace: []string{"role: S", "role: T"}, changes: "checkpoints", errs: true},
+		{name: "where it comes from", before: "current: a.md\nneeds: order\nsplit: x\nsource: y\ntasks: [a.md]\n",
+			replace: []string{"needs: order\n", "", "split: x", "split: z", "source: y", "source: [y]"}, changes: "needs, split, source",
+			want: "current: a.md\nsplit: x\nsource: y\ntasks: [a.md]\nneeds: order\n"},
 		{name: "between braces", before: "{current: a.md, tasks: [a.md]}\n", replace: []string{"current: a.md", "current: null, ended: error"}, changes: "current, ended"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -131,5 +140,24 @@ func TestWithEndOfRandomBoards(t *testing.T) {
 	}
 	if changed < all*3/4 || refused > changed/10 {
 		t.Errorf("%d of %d changed boards were refused", refused, changed)
+	}
+}
+
+// TestEndOfOwnEntry: a new mark of an own entry is no change of the end, and stays where the end is put back.
+func TestEndOfOwnEntry(t *testing.T) {
+	was := mustParse(t, "k.yaml", "current: a.md\ntasks: [a.md, b.md, c.md]\n")
+	now := mustParse(t, "k.yaml", "current: a.md\ntasks: ['a.md [done]', 'b.md [done]', c.md]\n")
+	if got := strings.Join(now.EndChanges(was, "a.md"), ", "); got != "the marks of 1 task" {
+		t.Errorf("EndChanges = %q", got)
+	}
+	if set, unset, lost := now.EntryChanges(was, "a.md"); !slices.Equal(set, []string{"b.md"}) || unset != nil || lost != nil {
+		t.Errorf("EntryChanges = %q, %q, %q", set, unset, lost)
+	}
+	want := "current: a.md\ntasks: ['a.md [done]', b.md, c.md]\n"
+	if got, err := text(now.WithEndOf(was, "a.md")); err != nil || got != want {
+		t.Errorf("WithEndOf = %q, %v, want %q", got, err, want)
+	}
+	if got := strings.Join(was.EndChanges(now, "a.md"), ", "); got != "the marks of 2 tasks" {
+		t.Errorf("EndChanges of marks that are lost = %q", got)
 	}
 }

@@ -17,8 +17,27 @@ import (
 )
 
 // heldFields are the fields of a task's header that an agent must not change or remove in the tasks
-// of others: the order of the work, its files, and its watch.
-var heldFields = []string{"needs", "files", "watch"}
+// of others: who approves the work, and where the task comes from.
+var heldFields = []string{"approve", "source"}
+
+// saidFields are those that stand there, and of which a person is told.
+var saidFields = []string{"needs", "files", "watch"}
+
+// ChangedFields returns the fields of which a person is told that differ between two headers of a task.
+// It returns nil if one of them cannot be read.
+func ChangedFields(file, was, now string) (fields []string) {
+	a, err := taskDocument(file, []byte(was), false)
+	b, failed := taskDocument(file, []byte(now), false)
+	if err != nil || failed != nil {
+		return nil
+	}
+	for _, name := range saidFields {
+		if !sameMeaning(a, b, name) {
+			fields = append(fields, name)
+		}
+	}
+	return fields
+}
 
 // HoldHeader gives the file of a task the fields of an earlier header that are to stay (see
 // heldFields), or the whole earlier header if the file's own cannot be read. It returns the fields
@@ -86,8 +105,18 @@ func sameMeaning(a, b *frontmatter.Document, name string) bool {
 	if m == nil || n == nil {
 		return m == n
 	}
-	if name != "watch" { // a list, or one text
+	if name == "needs" || name == "files" { // a list, or one text
 		return slices.Equal(texts(m), texts(n))
+	}
+	return sameContent(a, b, name)
+}
+
+// sameContent reports whether a field has the same content in both documents, or is in neither.
+func sameContent(a, b *frontmatter.Document, name string) bool {
+	_, m := a.Field(name)
+	_, n := b.Field(name)
+	if m == nil || n == nil {
+		return m == n
 	}
 	var x, y any
 	return m.Decode(&x) == nil && n.Decode(&y) == nil && reflect.DeepEqual(x, y)
@@ -138,7 +167,7 @@ func wholeHeader(file string, header, source []byte) []byte {
 
 // headerLine matches a line that only a header has: a field that headers have, or a line that goes on
 // with one.
-var headerLine = regexp.MustCompile(`^((role|assignee|needs|files|watch|state|status|title|priority|labels|id)[ \t]*:|[ \t]+\S|- |#|\]|\})`)
+var headerLine = regexp.MustCompile(`^((role|assignee|needs|files|watch|approve|source|state|status|title|priority|labels|id)[ \t]*:|[ \t]+\S|- |#|\]|\})`)
 
 // textBelow returns the text of a file below its header, which cannot be read. Without a fence that
 // surely ends the header, it returns all of the file.

@@ -45,7 +45,6 @@ type Turn struct {
 	KeepOutput bool  // keep all output, that of attempts with accepted replies, too
 	Carried    bool  // git commits carry the state of the board to other clones
 	TotalCost  bool  // the setting max_cost_total is set
-	SharedDir  bool  // another board of this process uses the same folder
 	MaxOutput  int64 // bound on the output of an attempt, in bytes; 0: none
 }
 

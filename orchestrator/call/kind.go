@@ -56,6 +56,8 @@ type Attempt struct {
 	Duty   roster.Duty
 
 	kind    Kind
+	writes  map[string]string // files of the calls that are open, by call
+	wrote   []string          // files that the agent's own events say that it wrote
 	began   time.Time
 	streams []*rundir.Stream
 	signs   *rundir.Events
@@ -118,7 +120,7 @@ func (c *Caller) Prepare(s flow.Spawn, p *roster.Player, b *board.Board) (*Attem
 	if s.GoesOn && (!p.Resumes || step.GoesOn.Adapter != p.Adapter.Name()) {
 		s = c.Journal.State().Afresh()
 	}
-	a := &Attempt{kind: kinds()[s.Call], Player: p, Duty: dutyOf(s.Call, b)}
+	a := &Attempt{kind: kinds()[s.Call], writes: map[string]string{}, Player: p, Duty: dutyOf(s.Call, b)}
 	a.Intent = event.AttemptStarted{AttemptRef: s.AttemptRef, Adapter: p.Adapter.Name(), Command: p.Shown,
 		From: s.From, Fork: s.Fork,
 		Resumes: p.Resumes, GoesOn: s.GoesOn}
@@ -206,8 +208,7 @@ func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 
 // Settle waits for the end of an attempt and journals it. If there is a reply or a verdict, the next
 // commit puts the event on disk. Otherwise the event is on disk when Settle returns. Before it
-// journals the end, Settle calls endTurn, which checks the board. If the supervisor has violated
-// its scope, Settle calls accuse instead, which puts the whole board back.
+// journals the end, Settle calls endTurn, which checks the board.
 func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) error {
 	e, err := p.Wait()
 	if missing := errors.As(err, new(*agent.ConfigError)); !missing {
@@ -220,10 +221,11 @@ func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) er
 	if moved := a.checkout.Moved(); len(moved) > 0 {
 		err = errors.Join(err, c.Journal.Append(event.CheckoutMoved{AttemptRef: a.Ref(), Moves: moved}))
 	}
-	if files := c.violations(a, e.Spawned); files != nil && err == nil {
-		return errors.Join(c.record(a, c.accuse(a, e, files)), c.causeOf(e))
+	files, ended := c.violations(a, e.Spawned), endTurn()
+	if files != nil && err == nil {
+		return errors.Join(ended, c.record(a, c.accuse(a, e, files)), c.causeOf(e))
 	}
-	return errors.Join(endTurn(), c.settle(a, e, err))
+	return errors.Join(ended, c.settle(a, e, err))
 }
 
 // IsAway returns the name of the tool if err says only that the tool's program cannot be started,

@@ -255,8 +255,8 @@ func TestIntent(t *testing.T) {
 	}
 }
 
-// TestSettle: the turn of an agent is looked at before its end counts, but not that of a supervisor that
-// broke its scope: there the whole board gets its bytes back.
+// TestSettle: the board is looked at before the end of an attempt counts, also that of a supervisor that
+// broke its scope.
 func TestSettle(t *testing.T) {
 	stopped := errors.New("SIGTERM")
 	for name, tt := range map[string]struct {
@@ -264,15 +264,14 @@ func TestSettle(t *testing.T) {
 		call  event.Call
 		stop  bool
 		kinds string
-		turns int // looks at the board, and how many events were journaled before
 		err   error
 	}{
-		"a violation":              {[]string{"sh", "-c", "echo x > c.go"}, event.CheckpointCall, false, "SUPERVISOR_SCOPE_VIOLATION", 0, nil},
-		"a violation, stopped":     {[]string{"sh", "-c", "echo x > c.go; sleep 60"}, event.CheckpointCall, true, "SUPERVISOR_SCOPE_VIOLATION", 0, stopped},
-		"none":                     {[]string{"sh", "-c", "true"}, event.CheckpointCall, false, "REPLY_REJECTED", 1, nil},
-		"a violation, and a fault": {[]string{"sh", "-c", "echo x > c.go"}, event.CheckpointCall, false, "ATTEMPT_STOPPED", 1, nil},
-		"one that cannot start":    {[]string{"/nonexistent"}, event.CheckpointCall, false, "ATTEMPT_STOPPED", 1, nil},
-		"a change by other roles":  {[]string{"sh", "-c", "echo x > c.go"}, event.TaskCall, false, "REPLY_REJECTED", 1, nil},
+		"a violation":              {[]string{"sh", "-c", "echo x > c.go"}, event.CheckpointCall, false, "SUPERVISOR_SCOPE_VIOLATION", nil},
+		"a violation, stopped":     {[]string{"sh", "-c", "echo x > c.go; sleep 60"}, event.CheckpointCall, true, "SUPERVISOR_SCOPE_VIOLATION", stopped},
+		"none":                     {[]string{"sh", "-c", "true"}, event.CheckpointCall, false, "REPLY_REJECTED", nil},
+		"a violation, and a fault": {[]string{"sh", "-c", "echo x > c.go"}, event.CheckpointCall, false, "ATTEMPT_STOPPED", nil},
+		"one that cannot start":    {[]string{"/nonexistent"}, event.CheckpointCall, false, "ATTEMPT_STOPPED", nil},
+		"a change by other roles":  {[]string{"sh", "-c", "echo x > c.go"}, event.TaskCall, false, "REPLY_REJECTED", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -288,6 +287,9 @@ func TestSettle(t *testing.T) {
 			a.Spec.Invocation.Argv, a.Spec.Invocation.Dir, a.Spec.Invocation.Env = tt.argv, r.dir, os.Environ()
 			if path, err := exec.LookPath(tt.argv[0]); err == nil {
 				a.Spec.Invocation.Argv[0] = path
+			}
+			if strings.HasPrefix(name, "a violation") {
+				a.wrote = []string{"c.go"} // as its own events say
 			}
 			r.tree, r.treeOf = workspace.Tree{}, 0 // of before: Start takes it
 			p := r.Start(a)
@@ -315,8 +317,8 @@ func TestSettle(t *testing.T) {
 			} else if !errors.Is(err, tt.err) {
 				t.Errorf("settled with %v, want %v", err, tt.err)
 			}
-			if len(r.journal.events) != 1 || r.journal.events[0].Kind() != tt.kinds || turns != tt.turns || r.journal.committed != 1 {
-				t.Errorf("journaled %+v, %d on disk, %d looks at the board; want %s and %d", r.journal.events, r.journal.committed, turns, tt.kinds, tt.turns)
+			if len(r.journal.events) != 1 || r.journal.events[0].Kind() != tt.kinds || turns != 1 || r.journal.committed != 1 {
+				t.Errorf("journaled %+v, %d on disk, %d looks at the board; want %s and 1", r.journal.events, r.journal.committed, turns, tt.kinds)
 			}
 		})
 	}

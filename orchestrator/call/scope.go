@@ -2,8 +2,11 @@ package call
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/briefing"
 	"kanban-run/orchestrator/event"
@@ -16,48 +19,68 @@ func (c *Caller) snapshotTree(a *Attempt) {
 	}
 }
 
-// violations returns the files that the supervisor has changed in this step, and the processes that
-// the supervisor has left running. A supervisor may only read (seed 001, "Role Isolation Rules"). A
-// change is in doubt if the supervisor's tool cannot write, or if a run of another board uses the
-// folder. Another program might have made such a change. A change in doubt leads at most to a
-// notice.
-func (c *Caller) violations(a *Attempt, spawned []string) []string {
+// noteWrite keeps the file that an agent's own event says that it has written. One goroutine calls it,
+// which ends before the attempt does.
+func (a *Attempt) noteWrite(ev agent.Event) {
+	if ev.Class == agent.EditTool && ev.Kind == agent.ToolStarted {
+		a.writes[ev.ID] = ev.Text
+	}
+	if file, ok := a.writes[ev.ID]; ok && ev.Kind == agent.ToolEnded {
+		if delete(a.writes, ev.ID); !ev.Failed && !slices.Contains(a.wrote, file) {
+			a.wrote = append(a.wrote, file)
+		}
+	}
+}
+
+// violations returns what makes the supervisor's verdict void (seed 001, "Role Isolation Rules"): files
+// that its own events say that it wrote, and processes that it started and that live. A program that
+// reads JSON tells no writes. What is only found changed may be anyone's, and is at most said.
+func (c *Caller) violations(a *Attempt, spawned []string) (files []string) {
 	if !a.Intent.Call.IsSupervision() || c.DryRun {
 		return nil
 	}
-	sure, doubtful := c.changes(a)
-	if !c.readsText(a) { // only a model's tool is allowed to leave processes running
-		for _, name := range spawned {
-			sure = append(sure, "process "+name)
+	c.tellChanges(a)
+	for _, file := range a.wrote {
+		if !c.mayWrite(file) {
+			files = append(files, file)
 		}
 	}
-	if len(doubtful) > 0 && len(sure) == 0 {
-		c.Observer.Notice(c.Board, fmt.Sprintf("files changed while %s, most likely by a person or another run: %s",
-			looking(a.Ref()), event.List(doubtful, mostNamed)))
+	if !c.readsText(a) { // only a model's tool is allowed to leave processes running
+		for _, name := range spawned {
+			files = append(files, "process "+name)
+		}
 	}
-	return sure
+	return files
 }
 
-// changes returns the files that have changed in a supervisor's step. The list sure has the files
-// that the supervisor has changed. The list doubtful has the files that another program might have
-// changed.
-func (c *Caller) changes(a *Attempt) (sure, doubtful []string) {
+// mayWrite reports whether the supervisor may write a file: its reports and its wisdom.
+func (c *Caller) mayWrite(file string) bool {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(c.Workspace.Place.Dir(), file)
+	}
+	name, err := filepath.Rel(c.Folder.Path, file)
+	name = filepath.ToSlash(name)
+	return err == nil && (strings.HasPrefix(name, "wisdom/") || strings.HasPrefix(name, "artifacts/CHECKPOINT-"))
+}
+
+// tellChanges puts files of the run back that were changed in a supervisor's attempt, and gives a notice
+// of them and of the other files that git does not ignore. The board is looked at as after any turn.
+func (c *Caller) tellChanges(a *Attempt) {
 	report := ""
 	if checkpoint := c.Journal.State().Step.Checkpoint; checkpoint != nil {
 		report = briefing.ReportName(checkpoint.ID)
 	}
 	now := c.Workspace.Tree()
-	files, sure := now.Changes(c.tree, c.Supervisor.Briefing().Folder(), report)
-	board := func(name string) bool { return name == c.Workspace.KanbanFile() }
-	switch {
-	case a.Player.IsConfined():
-		return nil, append(files, sure...)
-	case !c.SharedDir && !now.HasNeighbours(c.tree):
-		return append(files, sure...), nil
-	case slices.ContainsFunc(files, board):
-		sure = append(sure, c.Workspace.KanbanFile())
+	files, own := now.Changes(c.tree, report)
+	if where := c.Workspace.PutBackOwn(now, c.tree, own, c.Redactor.String); len(own) > 0 {
+		c.Observer.Notice(c.Board, fmt.Sprintf("files of the run changed while %s: %s; they are put back (%s)",
+			looking(a.Ref()), event.List(own, mostNamed), where))
 	}
-	return sure, slices.DeleteFunc(files, board)
+	c.tree = c.tree.WithFiles(now) // what is told is told once
+	files = slices.DeleteFunc(files, func(name string) bool { return name == c.Workspace.KanbanFile() })
+	if files = c.Workspace.Unignored(c.Stop, files); len(files) > 0 {
+		c.Observer.Notice(c.Board, fmt.Sprintf("files changed while %s: %s", looking(a.Ref()), event.List(files, mostNamed)))
+	}
 }
 
 // The greatest number of changed files in an event's list, and in an event's text.
@@ -66,15 +89,10 @@ const (
 	mostNamed = 5
 )
 
-// accuse puts the board back, and returns the event that makes the verdict void.
+// accuse returns the event that makes the verdict void.
 func (c *Caller) accuse(a *Attempt, e *attempt.Ended, files []string) event.ScopeViolated {
-	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s changed or began while %s, and it may only read: "+
+	text := fmt.Sprintf("SUPERVISOR_SCOPE_VIOLATION: %s written or begun while %s, and it may only read: "+
 		"its verdict does not count", event.List(files, mostNamed), looking(a.Ref()))
-	if before := c.Journal.State().Step.BoardSHA; c.boardLeft() != before {
-		if err := c.Workspace.PutBack(before); err == nil {
-			text += "; the board got its earlier bytes back"
-		}
-	}
 	return event.ScopeViolated{AttemptRef: a.Ref(), Files: files[:min(len(files), maxFiles)], Text: text,
 		End: c.end(a, e)}
 }

@@ -1,6 +1,9 @@
 package call
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,36 +12,52 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// TestScope: seed 001, "Role Isolation Rules": a supervisor that changed a file has no verdict, and
-// the board gets its bytes back. Where another run may have changed it, that is told and no more.
+// TestScope: seed 001, "Role Isolation Rules": a supervisor that says that it wrote a file, or that left a
+// process running, has no verdict. What is only found changed is told, or nothing where the board is changed
+// or git ignores the file; files of the run are put back.
 func TestScope(t *testing.T) {
+	const report, other, wisdom = ".kanban-run/runs/k.yaml/artifacts/CHECKPOINT-001-report.md",
+		".kanban-run/runs/k.yaml/artifacts/CHECKPOINT-009-report.md", ".kanban-run/runs/k.yaml/wisdom/w.md"
+	writes := func(file string, failed bool) []agent.Event {
+		return []agent.Event{{Kind: agent.ToolStarted, Class: agent.EditTool, ID: "1", Tool: "Write", Text: file},
+			{Kind: agent.ToolEnded, ID: "1", Failed: failed}}
+	}
 	for name, tt := range map[string]struct {
 		change  string // file
-		set     func(*rig, *Attempt)
+		says    []agent.Event
 		spawned []string
+		dry     bool
 		files   string // of the violation
 		told    string
+		back    bool // the change is put back
 	}{
-		"nothing":                        {"", nil, nil, "", ""},
-		"a file":                         {"c.go", nil, nil, "c.go", ""},
-		"the board":                      {"k.yaml", nil, nil, "k.yaml", ""},
-		"its own report":                 {".kanban-run/runs/k.yaml/artifacts/CHECKPOINT-001-report.md", nil, nil, "", ""},
-		"a process":                      {"", nil, []string{"sleep (7)"}, "process sleep (7)", ""},
-		"beside another run":             {"c.go", func(r *rig, _ *Attempt) { r.SharedDir = true }, nil, "", "c.go"},
-		"the board, beside another run":  {"k.yaml", func(r *rig, _ *Attempt) { r.SharedDir = true }, nil, "k.yaml", ""},
-		"a tool that lets nothing write": {"c.go", func(_ *rig, a *Attempt) { a.Player.Assignment.Permission = agent.ReadOnly }, nil, "", "c.go"},
-		"a dry run":                      {"c.go", func(r *rig, _ *Attempt) { r.DryRun = true }, nil, "", ""},
+		"nothing":                    {},
+		"a file":                     {change: "c.go", told: "files changed while Supervisor looked at CHECKPOINT-001: c.go"},
+		"a file, as it says":         {change: "c.go", says: writes("c.go", false), files: "c.go", told: "c.go"},
+		"a file that is not written": {says: writes("c.go", true)},
+		"the board":                  {change: "k.yaml"},
+		"what git ignores":           {change: "c.swp"},
+		"its own report":             {change: report, says: writes(report, false)},
+		"another report":             {change: other, told: "files of the run changed", back: true},
+		"less wisdom":                {change: wisdom, told: "files of the run changed", back: true},
+		"a process":                  {spawned: []string{"sleep (7)"}, files: "process sleep (7)"},
+		"a dry run":                  {change: "c.go", says: writes("c.go", false), dry: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
+			git(t, r.dir)
+			r.write(t, ".gitignore", "*.swp\n")
+			r.write(t, wisdom, "wise\n")
 			r.open(event.CheckpointCall)
 			a := r.start(t)
-			if tt.set != nil {
-				tt.set(r, a)
-			}
+			r.DryRun = tt.dry
+			const changed = "current: b.md\ntasks: [a.md, b.md]\n# changed\n"
 			if tt.change != "" {
-				r.write(t, tt.change, "current: b.md\ntasks: [a.md, b.md]\n# changed\n")
+				r.write(t, tt.change, changed)
 				r.Workspace.Forget()
+			}
+			for _, ev := range tt.says {
+				a.noteWrite(ev)
 			}
 			files := r.violations(a, tt.spawned)
 			if got := strings.Join(files, " "); got != tt.files {
@@ -47,6 +66,17 @@ func TestScope(t *testing.T) {
 			if got := strings.Join(r.notices.told, ""); !strings.Contains(got, tt.told) || (got == "") != (tt.told == "") {
 				t.Errorf("told %q, want %q", got, tt.told)
 			}
+			if tt.change != "" {
+				now, _ := os.ReadFile(filepath.Join(r.dir, tt.change))
+				kept, err := os.ReadDir(r.Folder.TasksAfter())
+				if (string(now) == changed) == tt.back || (err == nil && len(kept) == 1) != tt.back {
+					t.Errorf("%s is %q, kept: %v", tt.change, now, kept)
+				}
+			}
+			r.violations(a, nil)
+			if n := len(r.notices.told); tt.told != "" && n != 1 {
+				t.Errorf("told %d times", n)
+			}
 			if files == nil {
 				return
 			}
@@ -54,10 +84,15 @@ func TestScope(t *testing.T) {
 			if err := r.record(a, e); err != nil || !strings.Contains(e.Text, tt.files) || e.Left != r.board.SHA {
 				t.Errorf("accused %+v, %v", e, err)
 			}
-			if back := strings.Contains(e.Text, "got its earlier bytes back"); back != (tt.change == "k.yaml") {
-				t.Errorf("put back: %t: %s", back, e.Text)
-			}
 		})
+	}
+}
+
+// git makes a repository.
+func git(t *testing.T, dir string) {
+	t.Helper()
+	if out, err := exec.Command("git", "-C", dir, "init", "-q").CombinedOutput(); err != nil {
+		t.Skipf("git init: %v: %s", err, out)
 	}
 }
 

@@ -26,6 +26,7 @@ func (c *Caller) emitterOf(a *Attempt) func(agent.Event) {
 			a.sign(&sign)
 		}
 		a.missing.pass(ev, a.sign)
+		a.noteWrite(ev)
 		if ev.Kind == agent.Warning {
 			c.Observer.Notice(c.Board, strings.TrimPrefix(ev.String(), ev.Kind.String()+": "))
 			return

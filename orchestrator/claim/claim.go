@@ -164,6 +164,19 @@ func (r *Registry) Take(stop context.Context, c Claim, report func(Conflict)) (*
 	return g, err
 }
 
+// Others returns the files of the tasks that other boards than the given one have in this process, with
+// links resolved.
+func (r *Registry) Others(board string) (tasks []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, q := range r.queue {
+		if q.Board != board {
+			tasks = append(tasks, q.Task)
+		}
+	}
+	return tasks
+}
+
 // File returns the file with the lock of the task, or nil if there is none.
 func (g *Grant) File() *os.File {
 	if g == nil {

@@ -3,6 +3,7 @@ package divergence
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/ledger"
@@ -44,21 +45,48 @@ func (k *Keeper) Keep() string {
 	return b.SHA
 }
 
-// PutBackBehind puts the board back if it has another SHA-256. The text that it returns tells of that,
-// and names the programs that may have changed it.
-func (k *Keeper) PutBackBehind(sha, programs string) (text string, err error) {
-	k.Workspace.Forget()
-	if k.Workspace.SHA() == sha {
-		return "", nil
+// MarksBehind puts back what the programs that hear of the end of a run have changed in the headers of
+// tasks, and keeps which tasks they gave to another role. while says in words when that was.
+func (k *Keeper) MarksBehind(while string) error {
+	k.reroled = nil
+	if k.before == nil || k.Journal.State().Frozen != nil {
+		return nil
 	}
-	done, err := k.Workspace.PutBackSpoiled(sha)
+	now, err := k.reader.Read(k.before.List())
 	if err != nil {
-		return "", fmt.Errorf("put back the board, which a program changed behind the end of the run: %w", err)
+		return err
 	}
-	return fmt.Sprintf("%s was changed behind the end of the run, by %s; %s", k.Board, programs, done), nil
+	err = k.holdHeaders(k.reader.Edits(), while)
+	if changed := now.Changed(k.before); len(changed) > 0 {
+		err = errors.Join(err, k.Journal.Record(k.putMarksBack(changed, while)))
+	}
+	return err
 }
 
-// PutBackEnd does what EndTurn does for the board, in a turn that cannot be journaled. Only the run that
+// PutBackBehind puts back what decides the end of the board if it has changed since the board had the
+// given SHA-256, while programs heard of the end. It returns the SHA-256 of the board, and a text that
+// tells of the change, or "". while says in words when that was.
+func (k *Keeper) PutBackBehind(sha, while string) (left, text string, err error) {
+	k.Workspace.Forget()
+	now, unreadable := k.Workspace.Look()
+	before, lost := k.Workspace.Before(sha)
+	if unreadable == nil && (now.SHA == sha || lost != nil) {
+		return now.SHA, "", nil
+	}
+	if unreadable != nil {
+		done, err := k.Workspace.PutBackSpoiled(sha)
+		return sha, fmt.Sprintf("%s was left so that it cannot be read %s; %s", k.Board, while, done), err
+	}
+	changes := now.EndChanges(before)
+	if len(changes) == 0 {
+		return now.SHA, "", nil
+	}
+	left, done, err := k.Workspace.RestoreEnd(now, before)
+	text = fmt.Sprintf("the end of %s changed %s (%s), so %s%s", k.Board, while, strings.Join(changes, ", "), done, k.wayOfEntries(now, before, ""))
+	return left, text, err
+}
+
+// PutBackEnd does what End does for the board, in a turn that cannot be journaled. Only the run that
 // goes on asks a person.
 func (k *Keeper) PutBackEnd() error {
 	step := k.Journal.State().Step

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"kanban-run/orchestrator/board"
@@ -11,6 +12,7 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/turns"
 	"kanban-run/orchestrator/workspace"
 )
 
@@ -64,8 +66,8 @@ func newSite(t *testing.T, policy string) *site {
 		t.Fatal(err)
 	}
 	j := &journal{state: flow.State{Step: &flow.Step{Number: 1, Task: "a.md", Role: "Implementor", BoardSHA: b.SHA, Left: b.SHA}}}
-	return &site{t, path, w, j, divergence.NewKeeper(divergence.Turn{Board: path, Journal: j, Workspace: w, Place: place,
-		Folder: w.Dir(), OnDivergence: policy})}
+	return &site{t, path, w, j, divergence.NewKeeper(divergence.Turn{Board: path, Path: path, Journal: j, Workspace: w, Place: place,
+		Folder: w.Dir(), OnDivergence: policy, Turns: &turns.Registry{}, Others: others{}})}
 }
 
 // leave has the board left as an agent leaves it, or removed if text is "".
@@ -102,8 +104,8 @@ func (s *site) expect(err error, text string, policies ...string) {
 	}
 }
 
-// TestEndTurn: seed 004, "Communication Model": only the Manager or a person ends a board.
-func TestEndTurn(t *testing.T) {
+// TestEnd: seed 004, "Communication Model": only the Manager or a person ends a board.
+func TestEnd(t *testing.T) {
 	tests := map[string]struct {
 		policy, left string
 		step         func(*flow.State)
@@ -128,20 +130,25 @@ func TestEndTurn(t *testing.T) {
 				tt.step(&s.journal.state)
 			}
 			s.leave(tt.left)
-			s.expect(s.keeper.EndTurn(), tt.want, tt.policies...)
-			s.expect(s.keeper.EndTurn(), tt.want, tt.policies...) // once
+			s.expect(s.keeper.End(), tt.want, tt.policies...)
+			s.expect(s.keeper.End(), tt.want, tt.policies...) // once
 		})
 	}
+}
+
+func (s *site) note() error {
+	b, err := s.work.Look()
+	return s.keeper.Note(b, s.work.SHA(), err)
 }
 
 // TestNote: another change of the board stands, or freezes it, and is journaled once.
 func TestNote(t *testing.T) {
 	for _, policy := range []string{event.PolicyAccept, event.PolicyFreeze} {
 		s := newSite(t, policy)
-		s.expect(s.keeper.Note(s.work.SHA(), nil), asItWas)
+		s.expect(s.note(), asItWas)
 		s.leave(longer)
-		s.expect(s.keeper.Note(s.work.SHA(), nil), longer, policy)
-		s.expect(s.keeper.Note(s.work.SHA(), nil), longer, policy)
+		s.expect(s.note(), longer, policy)
+		s.expect(s.note(), longer, policy)
 	}
 }
 
@@ -152,8 +159,7 @@ func TestNoteUnreadable(t *testing.T) {
 		s := newSite(t, event.PolicyAccept)
 		sha := s.journal.state.Step.BoardSHA
 		s.leave(left)
-		_, unreadable := s.work.Look()
-		s.expect(s.keeper.Note(s.work.SHA(), unreadable), left, event.PolicyAccept)
+		s.expect(s.note(), left, event.PolicyAccept)
 		if got := s.journal.state.Step.BoardSHA; got != sha {
 			t.Errorf("%q: the step goes on from the board %q, want %q", left, got, sha)
 		}
@@ -200,14 +206,19 @@ func TestPutBackEnd(t *testing.T) {
 func TestBehind(t *testing.T) {
 	s := newSite(t, event.PolicyAccept)
 	sha := s.keeper.Keep()
-	if done, err := s.keeper.PutBackBehind(sha, "a hook"); done != "" || err != nil {
-		t.Errorf("PutBackBehind = %q, %v, want nothing done", done, err)
+	behind := func(left, want, told string) {
+		t.Helper()
+		s.leave(left)
+		got, text, err := s.keeper.PutBackBehind(sha, "while hooks ran")
+		if err != nil || !strings.HasPrefix(text, told) || (text == "") != (told == "") || got != s.work.SHA() {
+			t.Errorf("PutBackBehind = %q, %q, %v, want %q", got, text, err, told)
+		}
+		s.expect(nil, want)
 	}
-	s.leave(longer)
-	if done, err := s.keeper.PutBackBehind(sha, "a hook"); done == "" || err != nil {
-		t.Errorf("PutBackBehind = %q, %v, want words", done, err)
-	}
-	s.expect(nil, asItWas)
+	behind(asItWas, asItWas, "")
+	behind(longer, longer, "") // a task that is added stands
+	behind(ended, asItWas, "the end of "+s.path+" changed while hooks ran (current), so that is put back")
+	behind(spoiled, asItWas, s.path+" was left so that it cannot be read while hooks ran; ")
 	s.expect(s.keeper.During(func() error { s.leave(longer); return nil }, "was changed"), longer)
 	s.expect(s.keeper.During(func() error { s.leave(ended); return nil }, "was changed"), ended, event.PolicyAsk)
 	if sha := s.keeper.Keep(); sha != "" {

@@ -44,7 +44,9 @@ type StateDiverged struct {
 	Task   string `json:"task"` // task of the open step; if no step is open, the board
 	Before string `json:"before_sha256,omitempty" text:"fact"`
 	After  string `json:"after_sha256,omitempty" text:"fact"`
-	Policy string `json:"policy,omitempty" text:"fact"` // treatment of the change, one of the Policy constants
+	Policy string `json:"policy,omitempty" text:"fact"`       // treatment of the change, one of the Policy constants
+	By     By     `json:"by,omitempty"`                       // what a person is asked about, if it is no unknown end
+	Marks  string `json:"marks_sha256,omitempty" text:"fact"` // SHA-256 of the marks of tasks before the change, if they may be put back; "": as before the last attempt
 	Text   string `json:"text"`
 }
 
@@ -54,6 +56,8 @@ func (e StateDiverged) Subject() string { return e.Task }
 
 func (e StateDiverged) Sentence() Sentence {
 	switch {
+	case e.Policy == PolicyOwn:
+		return inStep(e.Step, Routine, "%s", e.Text)
 	// In this case Text already names what follows from the divergence.
 	case e.Source != SourceBoard, e.Before == e.After, e.Policy == PolicyRestore, e.Policy == PolicyAsk:
 		return inStep(e.Step, Warning, "%s", e.Text).tell(Team, "").alert(AlertWarning, e.Kind(), "")
@@ -76,6 +80,7 @@ func BoardBefore(e Event) (sha string, ok bool) {
 const (
 	PolicyAccept  = "accept"  // the changed file stays as it is
 	PolicyRestore = "restore" // the board's end is put back as it was; an unreadable board is replaced
+	PolicyOwn     = "own"     // the changed file stays: it marks a task as done whose work replied ok
 	PolicyFreeze  = "freeze"  // the board is frozen until the Lead has decided
 	PolicyAsk     = "ask"     // the board is frozen, because it is unknown who changed its end
 )

@@ -35,7 +35,8 @@ type RunStarted struct {
 	Reassign []Substitutes `json:"reassign,omitempty"`
 
 	// Marked and Removed are tasks that earlier runs set aside. A person has since marked the tasks
-	// in Marked as done, and has taken the tasks in Removed off the list.
+	// in Marked as done, and has taken the tasks in Removed off the list. Marked also has the task that the
+	// Manager has named next, if a person has marked it in its header.
 	Marked  []string `json:"aside_marked,omitempty"`
 	Removed []string `json:"aside_removed,omitempty"`
 	// Named is a task that is set aside and that a person has made current since the last step; ""
@@ -193,7 +194,7 @@ const (
 	AboutStep       Subject = "step"       // a stuck agent, or work that was never accepted
 	AboutEnd        Subject = "end"        // the end of a board with undone tasks or a bad status
 	AboutAside      Subject = "aside"      // tasks that are set aside
-	AboutTask       Subject = "task"       // a task that is not in turn, while a run is at work
+	AboutTask       Subject = "task"       // a task on which no agent is at work
 	AboutTeam       Subject = "team"       // a member that never answered the request to shut down
 )
 

@@ -173,8 +173,9 @@ func (e SupervisorFailed) Sentence() Sentence {
 	return e.warn(e.Then.follow(s))
 }
 
-// ScopeViolated is the outcome of a checkpoint at which the supervisor changed files that it may
-// only read: seed 001, "Role Isolation Rules". The supervisor's verdict does not count.
+// ScopeViolated is the outcome of a checkpoint at which the supervisor wrote files that it may only
+// read, or left a process running: seed 001, "Role Isolation Rules". The supervisor's verdict does not
+// count.
 type ScopeViolated struct {
 	AttemptRef
 	Files []string `json:"files"`

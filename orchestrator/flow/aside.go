@@ -23,7 +23,7 @@ type Aside struct {
 	Done bool `json:"done,omitempty"`
 
 	// Decided is a person's decision about the task; "": none. The Manager is told of it and asked
-	// to go on.
+	// to go on. A Status of [StatusAccepted] or [StatusSkipped] says that the task was never set aside.
 	Decided event.Choice `json:"decided,omitempty"`
 }
 
@@ -69,6 +69,8 @@ func (s *State) takeMended(e event.RunStarted) {
 	for _, task := range e.Marked {
 		if s.AsideOf(task) != nil {
 			s.decideAside(event.Acknowledged{Task: task, Choice: event.Accept})
+		} else if s.Step == nil {
+			s.noteDecided(task, event.Accept)
 		}
 	}
 	s.tryAside(e.Named)
@@ -107,8 +109,11 @@ func (s *State) forgetDecided(task string) {
 // tellDecided gives the open step an anomaly if a person has decided about its task.
 func (s *State) tellDecided() {
 	if a := s.aside(s.Step.Task); a != nil && a.Decided != "" {
-		choice := string(a.Decided)
-		s.Step.Anomaly = asideAnomaly(choice, "", a.Task+" was set aside, and a person has decided about it: "+choice)
+		choice, was := string(a.Decided), " was set aside, and"
+		if a.Status == decidedStatus(a.Decided) {
+			was = " is not worked on:"
+		}
+		s.Step.Anomaly = asideAnomaly(choice, "", fmt.Sprintf("%s%s a person has decided about it: %s", a.Task, was, choice))
 	}
 }
 
@@ -277,31 +282,54 @@ func (s *State) settleAside(e event.Acknowledged) error {
 	return nil
 }
 
-// settleTask carries out a decision about a task that is not in turn, while a run is at work.
+// settleTask carries out a decision about a task on which no agent is at work. While a step about another
+// task is open, the Manager passes the task over after that step. Otherwise the next run calls the Manager
+// at once if the task is current.
 func (s *State) settleTask(e event.Acknowledged) error {
-	switch {
-	case s.Step != nil && path.Clean(s.Step.Task) == path.Clean(e.Task):
+	step := s.Step
+	inTurn := step != nil && step.Checkpoint == nil && path.Clean(step.Task) == path.Clean(e.Task)
+	if inTurn && step.Running != 0 {
 		return refuse(e, "%s is in turn", e.Task)
+	}
+	if q := s.Quarantined(e.Task); q != nil {
+		s.release(q.Task)
+	}
+	switch {
 	case s.AsideOf(e.Task) != nil:
 		s.decideAside(e)
-	case e.Choice == event.Skip:
-		s.keepStatus(e.Task, StatusSkipped)
 	default:
-		s.keepStatus(e.Task, StatusAccepted)
+		s.keepStatus(e.Task, decidedStatus(e.Choice))
+	}
+	if inTurn {
+		s.Step = nil
+	}
+	if s.Step == nil {
+		s.noteDecided(e.Task, e.Choice)
 	}
 	return nil
+}
+
+// noteDecided has the Manager called at once if the next step is about the task.
+func (s *State) noteDecided(task string, choice event.Choice) {
+	if s.aside(task) == nil {
+		s.Aside = append(slices.Clip(s.Aside), Aside{Task: task, Status: decidedStatus(choice), Decided: choice})
+	}
 }
 
 // decideAside carries out a person's decision about a task that is set aside. The task then counts
 // as accepted, or the board goes on without it.
 func (s *State) decideAside(e event.Acknowledged) {
-	status := StatusSkipped
-	if e.Choice == event.Accept {
-		status = StatusAccepted
-	}
-	s.keepStatus(e.Task, status)
+	s.keepStatus(e.Task, decidedStatus(e.Choice))
 	s.Aside = slices.Clone(s.Aside)
 	s.aside(e.Task).Decided = e.Choice
+}
+
+// decidedStatus returns the status of a task about which a person has decided.
+func decidedStatus(choice event.Choice) string {
+	if choice == event.Accept {
+		return StatusAccepted
+	}
+	return StatusSkipped
 }
 
 // IsDecided reports whether a person has decided about a task that was set aside. No agent works on

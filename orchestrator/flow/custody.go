@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 
 	"kanban-run/orchestrator/event"
@@ -144,8 +145,9 @@ func (s *State) applyStateDiverged(e event.StateDiverged) error {
 		}
 	}
 	if e.Policy == event.PolicyFreeze || e.Policy == event.PolicyAsk {
-		s.Frozen = &Freeze{Text: e.Text, Asks: e.Policy == event.PolicyAsk}
+		s.Frozen = &Freeze{Text: e.Text, Asks: e.Policy == event.PolicyAsk, By: e.By}
 	}
+	s.Marks = cmp.Or(e.Marks, s.Marks)
 	return nil
 }
 

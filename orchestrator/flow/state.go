@@ -222,7 +222,16 @@ type Freeze struct {
 	// Asks is true if the Lead has to choose, because it is unknown who ended the board, or because
 	// Git is set.
 	Asks bool          `json:"asks,omitempty"`
+	By   event.By      `json:"by,omitempty"`  // what the Lead is asked about; "": an unknown end
 	Git  *event.GitWay `json:"git,omitempty"` // the checkpoints' new route, which froze the board; nil: another reason
+}
+
+// Earlier returns in words as what the board can be put back. The freeze may be nil, before it is journaled.
+func (f *Freeze) Earlier() string {
+	if f != nil && f.By == event.ByMark {
+		return "as it stood before"
+	}
+	return "as the turn began"
 }
 
 // Outcome returns the outcome of a run that finds the board frozen like this.

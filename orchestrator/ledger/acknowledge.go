@@ -183,6 +183,9 @@ func (a *arbitration) decide() (q Question, err error) {
 	if word == event.ForcedFinalize || word == event.Accept && w != nil && w.About == event.AboutTeam {
 		return a.finalize(q)
 	}
+	if a.isOfTask(w, word) {
+		return a.settleTask(q, word)
+	}
 	if word != "" {
 		if a.answer.Task, err = a.taskOfChoice(w, word); err != nil {
 			return q, err
@@ -214,6 +217,53 @@ func (a *arbitration) decide() (q Question, err error) {
 	default:
 		return a.settle(q, e)
 	}
+}
+
+// isOfTask reports whether a decision is about one task of the list, and the board does not wait for it.
+func (a *arbitration) isOfTask(w *projection.Question, word event.Choice) bool {
+	if a.answer.Task == "" || word != event.Accept && word != event.Skip || a.broken != nil {
+		return false
+	}
+	c := w.Offers(word)
+	if c != nil && a.history.State.IsDone(a.answer.Task) || w != nil && w.About == event.AboutChanged {
+		return false // it is refused; a task that waits is worked on once the change is accepted
+	}
+	return c == nil || !slices.ContainsFunc(c.Tasks, func(t string) bool { return a.before.Spelled(t) == a.before.Spelled(a.answer.Task) })
+}
+
+// settleTask carries out a decision about a task on which no agent is at work.
+func (a *arbitration) settleTask(q Question, word event.Choice) (Question, error) {
+	s := &a.history.State
+	task := a.before.Spelled(a.answer.Task)
+	wrong := ""
+	switch {
+	case task == "":
+		wrong = a.answer.Task + " is not on the list"
+	case s.Step != nil && s.Step.Running != 0 && a.before.Spelled(s.Step.Task) == task:
+		wrong = "the last run died while " + task + " was worked on"
+	case s.IsDone(task):
+		wrong = task + " is done"
+	}
+	if wrong != "" {
+		return q, &failure.Invalid{Err: errors.New(wrong), Fix: "kanban-run status " + failure.Quote(a.path)}
+	}
+	e := event.Acknowledged{Board: a.board, Note: a.answer.Note, About: event.AboutTask, Choice: word, Task: task,
+		Text: task + " counts as done, as you decided"}
+	if word == event.Skip {
+		e.Text = "the board goes on without " + task + ", as you decided"
+	}
+	r := a.rest()
+	open := slices.DeleteFunc(r.Open, func(t flow.TaskStatus) bool { return a.before.Spelled(t.Task) == task })
+	after := a.before
+	if none := ""; s.Step == nil && a.before.Terminal() && len(open) == 0 && a.before.CanWriteEnded() {
+		var err error
+		if after, err = a.edited(board.Edit{Ended: &none}); err != nil {
+			return q, err
+		}
+	}
+	q, err := a.record(q, e, after)
+	q.Done += fmt.Sprintf("; %d of %s undone", len(open), event.Count(r.Tasks, "task"))
+	return q, err
 }
 
 // wordOf returns the word for people that a word of an earlier version stands for: override, release and

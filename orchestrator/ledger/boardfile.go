@@ -31,8 +31,8 @@ func (a *arbitration) settleFile(q Question, e event.Acknowledged) (Question, er
 	if err != nil {
 		return q, err
 	}
-	q.Diff = unified(a.board, a.before.Source, "as the turn began", before.Source)
-	e.BoardSHA, e.Text = before.SHA, "the board is put back as the turn began, as you decided"
+	q.Diff = unified(a.board, a.before.Source, a.history.State.Frozen.Earlier(), before.Source)
+	e.BoardSHA, e.Text = before.SHA, "the board is put back "+a.history.State.Frozen.Earlier()+", as you decided"
 	if q.Done = e.Text; a.answer.Ask {
 		return q, nil
 	}
@@ -171,7 +171,8 @@ func (a *arbitration) beforeTurn() (*board.Board, error) {
 
 // shaBeforeTurn returns the SHA-256 of the board before the turn in which it was changed, or "".
 func shaBeforeTurn(h *flow.History) string {
-	if step := h.State.Step; step != nil && step.Before != nil { // the turn was the Manager's
+	s := &h.State
+	if step := s.Step; step != nil && step.Before != nil && (s.Frozen == nil || s.Frozen.By == "") { // the turn was the Manager's
 		return step.Before.BoardSHA
 	}
 	return h.Before
@@ -192,7 +193,7 @@ func UnknownEnd(dir rundir.Dir, name string, now *board.Board, place *board.Plac
 		before, err := board.ReadCopy(dir.Before(), name, step.BoardSHA)
 		if err != nil {
 			what = append(what, "its earlier bytes are gone")
-		} else if changes := now.EndChanges(before); len(changes) > 0 {
+		} else if changes := now.EndChanges(before, before.Spelled(step.Task)); len(changes) > 0 {
 			what = append(what, strings.Join(changes, ", "), "earlier bytes: "+dir.Before())
 		}
 	}
@@ -260,19 +261,19 @@ func unknownMarks(dir rundir.Dir, place *board.Place, now *board.Board, s *flow.
 	}
 }
 
-// Elsewhere returns what the journal of another board says of a task, by the paths of their files:
-// whether the board's work on the task replied ok, and whether it is at work on the task now.
-func Elsewhere(boardPath, file string) (done, atWork bool) {
+// IsDone reports whether the journal of a board says that its work on a task replied ok, by the paths of
+// their files.
+func IsDone(boardPath, file string) bool {
 	h, _, err := Fold(rundir.Of(boardPath), nil)
 	if err != nil {
-		return false, false // there is no such board
+		return false // it has no run
 	}
 	s := &h.State
 	same := func(task string) bool { return filepath.Join(s.Workdir, filepath.FromSlash(task)) == file }
-	if step := s.Step; step != nil && same(step.Task) {
-		done, atWork = step.TaskStatus == flow.StatusOK, s.Running && step.Running != 0
+	if step := s.Step; step != nil && step.TaskStatus == flow.StatusOK && same(step.Task) {
+		return true
 	}
-	return done || slices.ContainsFunc(s.Statuses, func(t flow.TaskStatus) bool { return t.IsDone() && same(t.Task) }), atWork
+	return slices.ContainsFunc(s.Statuses, func(t flow.TaskStatus) bool { return t.IsDone() && same(t.Task) })
 }
 
 // ChangedBeside returns what the journals of the other boards beside this one have of changed files.

@@ -1,5 +1,5 @@
-// Package marks keeps the marks in the headers of tasks, so that only those count that a person, the
-// Manager or the work on the task itself has set. What an agent marks otherwise is put back.
+// Package marks reads the marks in the headers of tasks, keeps them for the time after a kill, and puts
+// them back. Package divergence says which of them count.
 package marks
 
 import (
@@ -58,19 +58,25 @@ func (m *Marks) Changed(before *Marks) (tasks []string) {
 	return tasks
 }
 
-// with returns the marks with another mark of one task.
-func (m *Marks) with(task string, mark board.Mark) *Marks {
+// List returns the tasks that the marks are of.
+func (m *Marks) List() []string { return m.list }
+
+// Of returns the mark of a task; the zero value is none.
+func (m *Marks) Of(task string) board.Mark { return m.of[task] }
+
+// With returns the marks with another mark of one task.
+func (m *Marks) With(task string, mark board.Mark) *Marks {
 	of := maps.Clone(m.of)
 	of[task] = mark
 	return &Marks{m.list, of}
 }
 
-// reader reads the headers of tasks. It reads a file again only if the file has changed.
-type reader struct {
+// Reader reads the headers of tasks. It reads a file again only if the file has changed.
+type Reader struct {
 	place *board.Place
 	list  []string // the list of the last look
 	last  []header // of each task of the list
-	edits []edit   // headers that have changed since the look before
+	edits []Edit   // headers that have changed since the look before
 	marks *Marks   // the marks of the last look; nil: there was none
 }
 
@@ -83,20 +89,31 @@ type header struct {
 	text   string // the header's bytes
 	role   string
 	isLink bool // the file is a symbolic link
+	broken bool // the header could not be read at the last look
 }
 
-// edit is a change of a header, or a header that cannot be read any more.
-type edit struct {
-	task     string
-	text     string // the header before
-	from, to string // the role before and after; both are "" if the header cannot be read
-	isNew    bool   // the file was never read before
-	linked   bool   // the file was no symbolic link before, and is one now
+// Edit is a change of a header, or a header that cannot be read any more.
+type Edit struct {
+	Task     string
+	Was, Now string // the header before and after; Now is "" if it cannot be read
+	From, To string // the role before and after; both are "" if the header cannot be read
+	IsNew    bool   // the file was never read before
+	Broken   bool   // it cannot be read any more
+	Linked   bool   // the file was no symbolic link before, and is one now
 }
 
-// read returns the marks of the tasks on a list. A header that cannot be read keeps its last mark.
+// NewReader returns a reader that has not looked yet.
+func NewReader(place *board.Place) *Reader { return &Reader{place: place} }
+
+// Edits returns the headers that the last look found changed.
+func (r *Reader) Edits() []Edit { return r.edits }
+
+// Last returns the marks of the last look, or nil.
+func (r *Reader) Last() *Marks { return r.marks }
+
+// Read returns the marks of the tasks on a list. A header that cannot be read keeps its last mark.
 // Errors: this machine is out of a resource.
-func (r *reader) read(list []string) (*Marks, error) {
+func (r *Reader) Read(list []string) (*Marks, error) {
 	changed := r.marks == nil || !slices.Equal(list, r.list)
 	if changed {
 		r.take(list)
@@ -114,11 +131,11 @@ func (r *reader) read(list []string) (*Marks, error) {
 		switch {
 		case was.file == "" && (isFirst || unread || h.file == ""):
 		case was.file == "":
-			r.edits = append(r.edits, edit{task: list[i], to: h.role, isNew: true})
-		case unread:
-			r.edits = append(r.edits, edit{task: list[i], text: was.text, linked: !was.isLink && r.place.IsLink(list[i])})
-		case h.text != was.text:
-			r.edits = append(r.edits, edit{task: list[i], text: was.text, from: was.role, to: h.role, linked: h.isLink && !was.isLink})
+			r.edits = append(r.edits, Edit{Task: list[i], Now: h.text, To: h.role, IsNew: true})
+		case unread && !was.broken:
+			r.edits = append(r.edits, Edit{Task: list[i], Was: was.text, Broken: true, Linked: !was.isLink && r.place.IsLink(list[i])})
+		case !unread && h.text != was.text:
+			r.edits = append(r.edits, Edit{Task: list[i], Was: was.text, Now: h.text, From: was.role, To: h.role, Linked: h.isLink && !was.isLink})
 		}
 	}
 	if changed {
@@ -133,7 +150,7 @@ func (r *reader) read(list []string) (*Marks, error) {
 }
 
 // take makes room for the headers of another list, and keeps those that were read before.
-func (r *reader) take(list []string) {
+func (r *Reader) take(list []string) {
 	known := map[string]header{}
 	for i := range r.last {
 		known[r.list[i]] = r.last[i]
@@ -149,16 +166,16 @@ func (r *reader) take(list []string) {
 	}
 }
 
-// file returns the file of a task, or "" if it was never read.
-func (r *reader) file(task string) string {
+// File returns the file of a task, or "" if it was never read.
+func (r *Reader) File(task string) string {
 	if i := slices.Index(r.list, task); i >= 0 {
 		return r.last[i].file
 	}
 	return ""
 }
 
-// changedAt returns the time of the last change of a task's file.
-func (r *reader) changedAt(task string) (at time.Time) {
+// ChangedAt returns the time of the last change of a task's file.
+func (r *Reader) ChangedAt(task string) (at time.Time) {
 	if i := slices.Index(r.list, task); i >= 0 {
 		for _, s := range r.last[i].stamps {
 			if s != (stamp{}) {
@@ -168,6 +185,9 @@ func (r *reader) changedAt(task string) (at time.Time) {
 	}
 	return at
 }
+
+// ChangedAt returns the time of the last change of a file.
+func ChangedAt(path string) time.Time { return stampOf(path).changedAt() }
 
 // look reads the header if one of the files has changed, and reports whether it could not. The stamps
 // are taken before the header is read, so that a change in between is seen at the next look.
@@ -186,42 +206,74 @@ func (h *header) look(place *board.Place, path string) (unread bool, err error) 
 	case durable.IsMachineFault(err):
 		clear(h.stamps)
 		return false, err
-	case err == nil:
+	case err != nil:
+		h.broken = true
+	default:
+		h.broken = false
 		h.file, h.mark, h.text, h.role = task.Ref.Abs, task.Mark, task.Header, task.Role
 		h.isLink = place.IsLink(path)
 	}
 	return err != nil, nil
 }
 
-// kept is the content of the file that [rundir.Dir.Marks] names.
-type kept struct {
+// Kept has the marks that count in the run's folder, for the time after a kill.
+type Kept struct {
+	dir  rundir.Dir
+	file *content // as it was written or read last; nil: not known
+	of   *Marks   // the marks in it
+}
+
+// content is the content of the file that [rundir.Dir.Marks] names.
+type content struct {
 	List  []string              `json:"list"`
 	Marks map[string]board.Mark `json:"marks"`
-	// Turns is the place in the log of turns, and Open has the turns of other boards that were open.
-	Turns int64  `json:"turns"`
-	Open  []span `json:"open,omitempty"`
 	// Last is what was kept before, for a run that dies before the SHA-256 of Marks is journaled.
-	Last *kept `json:"last,omitempty"`
+	Last *content `json:"last,omitempty"`
 }
 
-// load returns the kept marks, if they have the given SHA-256.
-func load(dir rundir.Dir, sha string) (m *Marks, k kept, ok bool) {
+// NewKept returns what keeps marks in a folder.
+func NewKept(dir rundir.Dir) *Kept { return &Kept{dir: dir} }
+
+// Load returns the marks with the given SHA-256 that are kept in a folder, or nil.
+func Load(dir rundir.Dir, sha string) (*Kept, *Marks) {
+	k := NewKept(dir)
 	data, err := plainfile.Read(dir.Marks(), maxKept)
-	if err != nil || json.Unmarshal(data, &k) != nil || sha == "" {
-		return nil, kept{}, false
+	var c content
+	if err != nil || json.Unmarshal(data, &c) != nil || sha == "" {
+		return k, nil
 	}
-	for at := &k; at != nil; at = at.Last {
-		if m = (&Marks{at.List, at.Marks}); m.SHA() == sha {
-			return m, *at, true
+	for at := &c; at != nil; at = at.Last {
+		if m := (&Marks{at.List, at.Marks}); m.SHA() == sha {
+			k.file, k.of = at, m
+			return k, m
 		}
 	}
-	return nil, kept{}, false
+	return k, nil
 }
 
-// Kept returns the marks that a run kept, if they have the given SHA-256, or nil.
-func Kept(dir rundir.Dir, sha string) *Marks {
-	m, _, _ := load(dir, sha)
-	return m
+// Keep writes marks into the run's folder if they have changed, or if the parameter always is true. It
+// does not sync, since they are not needed after a power cut.
+func (k *Kept) Keep(m *Marks, always bool) error {
+	if m == k.of && !always {
+		return nil
+	}
+	now := &content{List: m.list, Marks: m.of}
+	switch {
+	case k.file == nil:
+	case m == k.of:
+		now.Last = k.file.Last
+	default:
+		now.Last = &content{List: k.file.List, Marks: k.file.Marks}
+	}
+	data, err := json.Marshal(now)
+	if err == nil {
+		err = rundir.OverwriteFile(k.dir.Marks(), data)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the marks of the tasks: %w", err)
+	}
+	k.file, k.of = now, m
+	return nil
 }
 
 // IsOpen reports whether a task was on the list, and its header did not mark it as done.
@@ -248,15 +300,15 @@ func Restore(place *board.Place, dir rundir.Dir, sha string) error {
 	if sha == "" {
 		return nil // the marks were never looked at
 	}
-	before, _, ok := load(dir, sha)
-	if !ok {
+	_, before := Load(dir, sha)
+	if before == nil {
 		return ErrUnknown
 	}
-	now, err := (&reader{place: place}).read(before.list)
+	now, err := NewReader(place).Read(before.list)
 	if err != nil {
 		return err
 	}
-	_, err = putBack(place, dir, now.Changed(before), before, strings.Clone)
+	_, err = PutBack(place, dir, now.Changed(before), before, strings.Clone)
 	return err
 }
 
@@ -264,22 +316,22 @@ func Restore(place *board.Place, dir rundir.Dir, sha string) error {
 // a mark since the turn whose marks have the given SHA-256. known is false if these marks are lost,
 // and not the same as now.
 func ChangedSince(place *board.Place, dir rundir.Dir, list []string, sha, own string) (tasks []string, known bool) {
-	now, err := (&reader{place: place}).read(list)
+	now, err := NewReader(place).Read(list)
 	if sha == "" || err == nil && now.SHA() == sha {
 		return nil, true
 	}
-	before, _, ok := load(dir, sha)
-	if !ok || err != nil {
+	_, before := Load(dir, sha)
+	if before == nil || err != nil {
 		return nil, false
 	}
 	changed := now.Changed(before)
 	return slices.DeleteFunc(changed, func(t string) bool { return place.SameTask(t, own) }), true
 }
 
-// putBack gives the headers of tasks the marks that they had before. It keeps the bytes of each file
+// PutBack gives the headers of tasks the marks that they had before. It keeps the bytes of each file
 // that it changes in the run's folder, and returns the place in words. Errors: those of
 // [board.Place.SetMark].
-func putBack(place *board.Place, dir rundir.Dir, tasks []string, before *Marks, redact func(string) string) (where string, err error) {
+func PutBack(place *board.Place, dir rundir.Dir, tasks []string, before *Marks, redact func(string) string) (where string, err error) {
 	where = "as the files were left: " + dir.TasksAfter()
 	for _, task := range tasks {
 		source, err := place.SetMark(task, before.of[task])

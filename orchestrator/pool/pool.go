@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -16,6 +17,7 @@ import (
 	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/turns"
 )
 
 // Pool is what the boards of one command share. It is safe for concurrent use.
@@ -24,6 +26,10 @@ type Pool struct {
 	Mail   *inbox.Watcher
 	Crowd  *health.Crowd
 	Claims *claim.Registry
+	Turns  *turns.Registry
+	Boards []string // paths of the boards' files, without links
+	// IsDone tells from the journal of a board whether its work on the task of a file replied ok.
+	IsDone func(board, file string) bool
 
 	bill    *bill
 	refused *providers
@@ -36,6 +42,7 @@ func New(jobs int, maxCost int64, holdLock func(*os.File) (release func() error,
 	return &Pool{
 		Seats: newSeats(max(jobs, 1)), Mail: &inbox.Watcher{}, Crowd: &health.Crowd{},
 		Claims: claim.NewRegistry(claim.System{Hold: holdLock, IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin, End: agent.EndLeftovers}),
+		Turns:  &turns.Registry{},
 		bill:   &bill{most: maxCost}, refused: newProviders(),
 	}
 }
@@ -48,6 +55,7 @@ func (p *Pool) HasMaxCost() bool { return p.bill.most > 0 }
 
 // Turn has the parts of a run that a [Member] uses.
 type Turn struct {
+	Path      string // path of the board's file, without links
 	Journal   Journal
 	Workspace Workspace
 	Folder    rundir.Dir
@@ -85,6 +93,14 @@ type Member struct {
 
 // Join returns the run of a board as a member of the pool.
 func (p *Pool) Join(t Turn) *Member { return &Member{Turn: t, pool: p} }
+
+// Claimed returns the files of the tasks that other boards of the command have now.
+func (m *Member) Claimed() []string { return m.pool.Claims.Others(m.Path) }
+
+// IsDone reports whether the work of another board of the command on the task of a file replied ok.
+func (m *Member) IsDone(file string) bool {
+	return slices.ContainsFunc(m.pool.Boards, func(path string) bool { return path != m.Path && m.pool.IsDone(path, file) })
+}
 
 // Charge puts the costs that are not on the bill yet onto the bill: those of the last attempt, and of
 // its judges.

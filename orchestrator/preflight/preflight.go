@@ -10,8 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -255,16 +253,6 @@ func checkNames(job *Job, path string) error {
 
 // Dir returns the work directory.
 func (p *Prepared) Dir() string { return p.Workspace.Place.Dir() }
-
-// SharesDir reports whether the work directory of another board is the same, contains it, or lies in
-// it.
-func (p *Prepared) SharesDir(boards []*Prepared) bool {
-	own := p.Dir() + string(filepath.Separator)
-	return slices.ContainsFunc(boards, func(o *Prepared) bool {
-		other := o.Dir() + string(filepath.Separator)
-		return o != p && (strings.HasPrefix(own, other) || strings.HasPrefix(other, own))
-	})
-}
 
 // Player returns the program that plays a role in the work directory.
 func (p *Prepared) Player(role string) (*roster.Player, error) { return p.Roster.Player(role, p.Dir()) }

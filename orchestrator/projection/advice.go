@@ -2,6 +2,7 @@ package projection
 
 import (
 	"fmt"
+	"strings"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
@@ -53,7 +54,8 @@ func (q *Question) advice(board, log string, o event.Outcome) string {
 		if q.Offers(event.Accept) != nil {
 			text += "kanban-run ack " + board + " accept lets the board stand as it is, "
 		}
-		return text + "kanban-run ack " + board + " retry puts the board back as the turn began"
+		does, _, _ := strings.Cut(q.Offers(event.Retry).Does, ",")
+		return text + "kanban-run ack " + board + " retry " + does
 	case event.AboutJournal:
 		return fmt.Sprintf("kanban-run ack -n %[1]s shows what changed and what your decision would change; "+
 			"kanban-run ack %[1]s accept goes on from there", board)

@@ -57,7 +57,7 @@ func TestBoard(t *testing.T) {
 		"never run":                    {flow.State{}, Facts{List: list, Never: true}, NeverRun, "", event.Note, "k.yaml was never run"},
 		"never run, and refused":       {flow.State{}, Facts{List: list, Never: true, Refused: "no role X"}, NeverRun, "", event.Critical, "k.yaml cannot be run: no role X"},
 		"killed":                       {is("", "", "ok"), Facts{List: list}, Ended, event.Interrupted, event.Warning, "k.yaml stopped without an ending: the run was killed"},
-		"complete":                     {is(event.Complete, flow.CompleteText, "ok", "before"), Facts{List: list, Board: over}, Ended, event.Complete, event.Success, "k.yaml is complete: 2 of 2 tasks done"},
+		"complete":                     {is(event.Complete, flow.CompleteText, "ok", "before"), Facts{List: list, Board: over}, Ended, event.Complete, event.Success, "k.yaml is complete: 2 of 2 tasks done, 1 of them before"},
 		"complete, without a list":     {is(event.Complete, flow.CompleteText), Facts{}, Ended, event.Complete, event.Success, "k.yaml is complete: 2 steps done"},
 		"complete, and unreadable now": {is(event.Complete, flow.CompleteText), Facts{Fault: "no YAML"}, Ended, event.Invalid, event.Critical, "k.yaml cannot be run: no YAML"},
 		"never run, and unreadable":    {flow.State{}, Facts{Never: true, Fault: "no YAML"}, NeverRun, event.Invalid, event.Critical, "k.yaml cannot be run: no YAML"},

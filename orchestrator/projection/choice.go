@@ -209,7 +209,7 @@ func (f *Facts) fileChoices(s *flow.State, unknown bool) (all []Choice) {
 		all = append(all, accept)
 	}
 	return append(all, Choice{Word: event.Retry,
-		Does: "puts the board back as the turn began, and keeps this one beside it; the next run goes on"})
+		Does: "puts the board back " + s.Frozen.Earlier() + ", and keeps this one beside it; the next run goes on"})
 }
 
 // release returns the choice that ends the quarantine of a task.

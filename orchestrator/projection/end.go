@@ -216,6 +216,9 @@ func (f *Fold) byQuestion(b *Board, h *flow.History) event.By {
 	case event.AboutWay, event.AboutChanged:
 		return event.ByChanged
 	case event.AboutFile:
+		if f := h.Freeze(); f != nil && f.By != "" {
+			return f.By
+		}
 		return event.ByUnknownEnd
 	case event.AboutQuarantine:
 		return event.ByLoop

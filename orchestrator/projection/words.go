@@ -93,6 +93,9 @@ func (b *Board) Progress() string {
 		return event.Count(b.Totals.Steps, "step") + " done"
 	}
 	text := fmt.Sprintf("%d of %s done", b.Count(Done, DoneBefore), event.Count(b.Of(), "task"))
+	if before := b.Count(DoneBefore); before > 0 {
+		text += fmt.Sprintf(", %d of them before", before)
+	}
 	for _, of := range []struct {
 		n    int
 		word string

@@ -135,7 +135,7 @@ func TestProgress(t *testing.T) {
 		b.Tasks = append(b.Tasks, Task{State: s})
 	}
 	b.Tasks = append(b.Tasks, Task{State: Dropped, Left: Dropped}, Task{State: Done, Left: takenOff}, Task{State: Replaced, Left: Replaced})
-	if got, want := b.Progress(), "2 of 10 tasks done, 1 not ok, 1 set aside, 1 skipped, 1 quarantined"; got != want {
+	if got, want := b.Progress(), "2 of 10 tasks done, 1 of them before, 1 not ok, 1 set aside, 1 skipped, 1 quarantined"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -56,12 +56,12 @@ func (w *Workspace) Added(sha string) (added []string) {
 	return added
 }
 
-// RestoreEnd gives a board the end of an earlier board (see [board.Board.WithEndOf]), and saves the
-// board. If the two boards are too different, RestoreEnd restores the whole earlier board. It
+// RestoreEnd gives a board the end of an earlier board, but for the mark of the entry with the path own
+// (see [board.Board.WithEndOf]), and saves the board. If the two boards are too different, RestoreEnd restores the whole earlier board. It
 // returns the SHA-256 of the saved board, and a text that describes the change.
-func (w *Workspace) RestoreEnd(now, before *board.Board) (sha, done string, err error) {
+func (w *Workspace) RestoreEnd(now, before *board.Board, own ...string) (sha, done string, err error) {
 	kept := w.keepAfter()
-	after, err := now.WithEndOf(before)
+	after, err := now.WithEndOf(before, own...)
 	if err != nil {
 		return before.SHA, "all of the file is put back " + kept, w.PutBack(before.SHA)
 	}

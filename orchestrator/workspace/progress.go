@@ -43,6 +43,15 @@ func (w *Workspace) FilesLeft(stop context.Context, mark proc.Mark) (left []even
 	return left
 }
 
+// Unignored returns those of some files of the work directory that git does not ignore. Without git it
+// returns all of them.
+func (w *Workspace) Unignored(stop context.Context, names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	return w.tree(proc.NewMark()).Unignored(stop, names)
+}
+
 // AreGone reports whether files that an attempt left are gone, see [worktree.Tree.AreGone].
 func (w *Workspace) AreGone(stop context.Context, left []event.LeftFile) bool {
 	files := make([]worktree.File, len(left))

@@ -299,6 +299,7 @@ func (w *Workspace) leave(s *flow.State, after *board.Board, d Decision) (*board
 func (w *Workspace) Save(b *board.Board) error {
 	w.Forget()
 	w.reader.SetLast(b)
+	w.Count(b)
 	return board.Save(w.Path, b.Source)
 }
 

@@ -19,8 +19,6 @@ type Tree struct {
 	files map[string]string // state of a file or folder, by its path from the work directory
 	own   map[string][]byte // text of files in wisdom/ and artifacts/, by path in the run's folder
 	cut   bool              // there are more files than [mostFiles]
-
-	runs map[string]string // state of the journal and run of every other board, by the folder of its runs
 }
 
 // mostFiles bounds the files of a Tree. A snapshot of that many files takes about a second.
@@ -30,7 +28,7 @@ const mostFiles = 200_000
 // wisdom/ and artifacts/. It omits the files of runs, the files that receive this program's output,
 // and the files below .git that git itself changes.
 func (w *Workspace) Tree() Tree {
-	t := Tree{files: map[string]string{}, own: map[string][]byte{}, runs: map[string]string{}}
+	t := Tree{files: map[string]string{}, own: map[string][]byte{}}
 	dir, outputs := w.Place.Dir(), ownOutputs()
 	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -40,7 +38,6 @@ func (w *Workspace) Tree() Tree {
 			t.noteGit(dir, p)
 			return fs.SkipDir
 		case d.IsDir() && d.Name() == "runs" && filepath.Base(filepath.Dir(p)) == ".kanban-run":
-			t.noteRuns(p, w.Dir())
 			return fs.SkipDir
 		case d.IsDir() && d.Name() == "claims" && filepath.Base(filepath.Dir(p)) == ".kanban-run":
 			return fs.SkipDir // runs write there while the supervisor looks in
@@ -57,9 +54,6 @@ func (w *Workspace) Tree() Tree {
 		}
 		return nil
 	})
-	for above := filepath.Dir(dir); above != filepath.Dir(above); above = filepath.Dir(above) {
-		t.noteRuns(filepath.Join(above, ".kanban-run", "runs"), w.Dir())
-	}
 	t.files[w.KanbanFile()] = w.SHA()
 	for _, folder := range []string{"wisdom", "artifacts"} {
 		for _, name := range rundir.MarkdownFiles(filepath.Join(w.Dir().Path, folder)) {
@@ -115,11 +109,11 @@ func stateOf(info os.FileInfo, err error) string {
 }
 
 // Changes compares the tree with an earlier snapshot, and returns two sorted lists. The first list
-// has the files of the work directory that differ. The second list has the supervisor's files with
-// a change that is not allowed. A path in the second list begins with the path of the run's folder
-// (the parameter runs). The supervisor is allowed to write its report (the parameter report), to
-// add files to wisdom/, and to add text to the end of files in wisdom/.
-func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
+// has the files of the work directory that differ. The second list has the supervisor's files, as
+// paths in the run's folder, with a change that is not allowed. The supervisor is allowed to write its
+// report (the parameter report), to add files to wisdom/, and to add text to the end of files in
+// wisdom/.
+func (t Tree) Changes(before Tree, report string) (files, own []string) {
 	for name, now := range t.files {
 		if was, ok := before.files[name]; now != was && (ok || !before.cut) {
 			files = append(files, name)
@@ -132,12 +126,12 @@ func (t Tree) Changes(before Tree, runs, report string) (files, own []string) {
 	}
 	for name, was := range before.own {
 		if now, ok := t.own[name]; name != report && (!ok || !isKept(name, was, now)) {
-			own = append(own, path.Join(runs, name))
+			own = append(own, name)
 		}
 	}
 	for name := range t.own {
 		if _, ok := before.own[name]; !ok && name != report && strings.HasPrefix(name, "artifacts/") {
-			own = append(own, path.Join(runs, name))
+			own = append(own, name)
 		}
 	}
 	slices.Sort(files)
@@ -162,24 +156,30 @@ func (t Tree) Written(before Tree, name string) string {
 	return string(t.own[name])
 }
 
-// noteRuns notes the state of each board's runs in a folder. It omits the board of this run (the
-// parameter own).
-func (t Tree) noteRuns(folder string, own rundir.Dir) {
-	for _, run := range rundir.Others(folder, own) {
-		info, err := os.Lstat(run.Journal())
-		owned, _ := run.IsOwned() // a lock that cannot be looked at counts as free
-		t.runs[run.Path] = fmt.Sprint(stateOf(info, err), owned)
-	}
+// WithFiles returns the tree with the files of the work directory of a later one.
+func (t Tree) WithFiles(now Tree) Tree {
+	t.files, t.cut = now.files, now.cut
+	return t
 }
 
-// HasNeighbours reports whether a run of another board is at work, or was at work since an earlier
-// snapshot. Such a run might have changed files. The other board is in the work directory or in a
-// folder above it.
-func (t Tree) HasNeighbours(before Tree) bool {
-	for path, now := range t.runs {
-		if now != before.runs[path] || strings.HasSuffix(now, "true") {
-			return true
+// PutBackOwn gives the supervisor's files with these names their earlier bytes, or removes them. It keeps
+// the present bytes in the run's folder, and returns the place in words.
+func (w *Workspace) PutBackOwn(now, before Tree, names []string, redact func(string) string) (where string) {
+	where = "as they were left: " + w.Dir().TasksAfter()
+	for _, name := range names {
+		file := filepath.Join(w.Dir().Path, filepath.FromSlash(name))
+		if left, ok := now.own[name]; ok && w.Dir().KeepTask(name, []byte(redact(string(left)))) != nil {
+			where = "not all could be kept as they were left"
+		}
+		var err error
+		if was, ok := before.own[name]; ok {
+			err = rundir.OverwriteFile(file, was)
+		} else {
+			err = os.Remove(file)
+		}
+		if err != nil {
+			where = "not all could be put back: " + err.Error()
 		}
 	}
-	return false
+	return where
 }

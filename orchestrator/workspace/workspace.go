@@ -31,6 +31,7 @@ type Workspace struct {
 	task     *board.Task  // the task as read since the last turn; nil: read it again
 	link     string       // target of the link Name; "": Name is no link
 	kept     *board.Board // the board before the last turn of this run; nil: there was no turn
+	counted  *board.Board // see Count
 	accepted []string     // the last list of tasks that CheckTasks accepted
 }
 
@@ -153,6 +154,12 @@ func (w *Workspace) Scope(name string) (file string, changes []string, err error
 // Forget makes the next Look and the next Task read their files: an agent or the runner may have
 // changed them.
 func (w *Workspace) Forget() { w.fresh, w.task = nil, nil }
+
+// Count notes that a board counts as it stands: it was looked at, or this run has written it.
+func (w *Workspace) Count(b *board.Board) { w.counted = b }
+
+// Counted returns the board that counts, or nil.
+func (w *Workspace) Counted() *board.Board { return w.counted }
 
 // SHA returns the SHA-256 of the board's bytes, even if the board is invalid. It returns "" if the
 // file is missing or the name leads to another file.

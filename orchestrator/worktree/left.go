@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"kanban-run/orchestrator/git"
 )
 
 // File is a file as work has left it.
@@ -59,6 +61,24 @@ func (t Tree) IsCommitted(stop context.Context, name string) (committed bool) {
 		committed = sees && tracked && !slices.ContainsFunc(q.changed(), isIt) && !q.failed
 	})
 	return committed
+}
+
+// Unignored returns those of some files that git does not ignore. It returns all of them if git does not
+// tell.
+func (t Tree) Unignored(stop context.Context, names []string) []string {
+	var ignored []string
+	t.look(stop, func(q *query) {
+		var all strings.Builder
+		for _, name := range names {
+			all.WriteString(q.repo.Prefix + name + "\x00")
+		}
+		call := git.Call{Git: git.Git{MaxOutput: maxOutput}, Index: q.index}
+		out, _ := q.repo.Own(q.stop, q.Calls, call, []byte(all.String()), "check-ignore", "--stdin", "-z") // exit status 1: none is
+		for name := range strings.SplitSeq(out, "\x00") {
+			ignored = append(ignored, q.fromDir(name))
+		}
+	})
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(ignored, name) })
 }
 
 // path returns the path of a file that git named.

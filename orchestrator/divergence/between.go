@@ -1,0 +1,134 @@
+package divergence
+
+import (
+	"fmt"
+	"slices"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/marks"
+	"kanban-run/orchestrator/turns"
+)
+
+// lookBetween takes the board and the marks as they are between two turns of this board. What decides
+// the board's end and came in an open turn of another board of the command does not count: lookBetween
+// returns the event that asks a person, and takes nothing. Behind a turn of the Manager it takes the
+// Manager's marks, and returns the event about them, or nil.
+func (k *Keeper) lookBetween(b *board.Board, open []turns.Turn, look turns.Look) (e event.Event, err error) {
+	claimed := k.Others.Claimed()
+	now, err := k.reader.Read(b.TaskPaths())
+	if err != nil {
+		return nil, err
+	}
+	var theirs []string
+	switch {
+	case k.managers && k.before != nil:
+		k.managers = false
+		if e = k.managersMarks(now); e != nil {
+			if now, err = k.reader.Read(b.TaskPaths()); err != nil {
+				return e, err
+			}
+		}
+	case k.before != nil && len(open) > 0:
+		what, by, left := k.cameBetween(b, now, open, append(claimed, k.claimed...))
+		if theirs = left; len(what) > 0 {
+			return k.ask(b, what, by)
+		}
+	}
+	k.adopt(now, theirs...)
+	k.Workspace.Count(b)
+	k.look, k.claimed = look, claimed
+	return e, nil
+}
+
+// cameBetween returns in words what decides the end of the board and has come since the last look, and
+// the turns in which it may have come. The result theirs has the tasks that other boards work on.
+func (k *Keeper) cameBetween(b *board.Board, now *marks.Marks, open []turns.Turn, claimed []string) (what []string, by []turns.Turn, theirs []string) {
+	add := func(during []turns.Turn, words ...string) {
+		if len(during) > 0 {
+			what = append(what, words...)
+			by = append(by, during...)
+		}
+	}
+	if before := k.Workspace.Counted(); before != nil && before.SHA != b.SHA {
+		if changes := b.EndChanges(before); len(changes) > 0 {
+			add(turns.During(open, marks.ChangedAt(k.Path), k.look), changes...)
+		}
+	}
+	step := k.Journal.State().Step
+	for _, p := range now.Changed(k.before) {
+		switch {
+		case k.isTask(p, step), k.isDone(p), k.Others.IsDone(k.reader.File(p)):
+		case k.isFile(p, claimed):
+			theirs = append(theirs, p)
+		default:
+			add(turns.During(open, k.reader.ChangedAt(p), k.look), "the mark in the header of "+p)
+		}
+	}
+	return what, by, theirs
+}
+
+// ask returns the event that asks a person about what came between two turns. It keeps the board and
+// the marks that count, for the case that they are to be put back.
+func (k *Keeper) ask(b *board.Board, what []string, by []turns.Turn) (event.Event, error) {
+	before := k.Workspace.Counted()
+	if err := k.Workspace.KeepBefore(before); err != nil {
+		return nil, err
+	}
+	if err := k.kept.Keep(k.before, true); err != nil {
+		return nil, err
+	}
+	e := k.event(event.PolicyAsk)
+	e.Source, e.Before, e.After, e.Marks, e.By = event.SourceBoard, before.SHA, b.SHA, k.sha, event.ByMark
+	e.Text = fmt.Sprintf("what decides the end of %s came %s (%s); if that was you: kanban-run ack %s accept",
+		k.Board, turns.While("", by), event.List(what, mostNamed), failure.Quote(k.Board))
+	return e, nil
+}
+
+// managersMarks puts back what a Manager has marked whose reply does not count. It returns the event
+// about that, or about tasks that the Manager has marked as done without work here, or nil.
+func (k *Keeper) managersMarks(now *marks.Marks) event.Event {
+	step := k.Journal.State().Step
+	changed := slices.DeleteFunc(now.Changed(k.before), func(p string) bool {
+		return k.isTask(p, step) || k.isDone(p) || k.isFile(p, k.claimed)
+	})
+	if step == nil || step.Before == nil || step.Reply != nil {
+		changed = slices.DeleteFunc(changed, func(p string) bool { return !now.Of(p).Done })
+		if len(changed) == 0 {
+			return nil
+		}
+		e := k.event(event.PolicyAccept)
+		e.Text = fmt.Sprintf("the Manager marked %s as done without work here", event.List(changed, mostNamed))
+		return e
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return k.putMarksBack(changed, "by the Manager, whose reply does not count")
+}
+
+// adopt makes marks count, but for those of the given tasks. The mark of the open step's task stays as
+// it was before the step, too, until the work on it is accepted as ok.
+func (k *Keeper) adopt(now *marks.Marks, but ...string) {
+	for _, p := range but {
+		now = now.With(p, k.before.Of(p))
+	}
+	step := k.Journal.State().Step
+	if k.before != nil && step != nil && step.Started > 0 && step.TaskStatus != flow.StatusOK {
+		for _, p := range now.Changed(k.before) {
+			if k.isTask(p, step) {
+				now = now.With(p, k.before.Of(p))
+			}
+		}
+	}
+	k.count(now)
+}
+
+// count makes marks the ones that count.
+func (k *Keeper) count(m *marks.Marks) {
+	if m != k.before {
+		k.before, k.sha = m, m.SHA()
+	}
+}

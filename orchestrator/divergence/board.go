@@ -1,0 +1,212 @@
+package divergence
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/ledger"
+)
+
+// Note does what [Keeper.Look] does, and journals a change of the board that was made outside of a
+// Manager's turn. The board has the given SHA-256 now; unreadable is the error with which it cannot be
+// read, or nil.
+func (k *Keeper) Note(b *board.Board, sha string, unreadable error) error {
+	if unreadable == nil {
+		if err := k.Look(b); err != nil {
+			return err
+		}
+	}
+	step := k.Journal.State().Step
+	if step == nil || step.Before != nil || sha == step.BoardSHA || k.Journal.State().Frozen != nil {
+		return nil
+	}
+	d := k.divergence(step, sha, unreadable)
+	if unreadable != nil && k.OnDivergence != event.PolicyFreeze {
+		d.After = step.BoardSHA // it does not stand: the step goes on once the earlier bytes are back
+	}
+	return k.Journal.Record(d)
+}
+
+// endBoard looks at the board after an attempt. If its end was changed, the file was removed or left
+// unreadable, endBoard puts the board back before the next act. With the setting "on_divergence:
+// freeze" it freezes the board instead. Note journals any other change. while says in words when the
+// change was made.
+func (k *Keeper) endBoard(step *flow.Step, while string) error {
+	defer k.countBoard()
+	now, unreadable := k.Workspace.Look()
+	if durable.IsMachineFault(unreadable) || unreadable == nil && now.SHA == step.BoardSHA {
+		return nil
+	}
+	before, err := k.Workspace.Before(step.BoardSHA)
+	if err != nil {
+		return nil // the earlier bytes are missing, so Note can only report the difference
+	}
+	switch {
+	case k.OnDivergence == event.PolicyFreeze && unreadable != nil:
+		return k.Journal.Record(k.divergence(step, k.Workspace.SHA(), unreadable))
+	case unreadable != nil:
+		return k.putBackSpoiled(step, while, unreadable)
+	}
+	own := before.Spelled(step.Task)
+	changes := now.EndChanges(before, own)
+	if k.unticked == nil && isTicked(now, before, own) {
+		k.unticked = before
+	}
+	switch {
+	case len(changes) == 0:
+		return nil
+	case k.OnDivergence == event.PolicyFreeze:
+		return k.Journal.Record(k.divergence(step, now.SHA, nil))
+	default:
+		text := fmt.Sprintf("the end of %s changed %s (%s); that is the Manager's or a person's",
+			k.Board, while, strings.Join(changes, ", "))
+		return k.restoreEnd(step, now, before, text, k.wayOfEntries(now, before, own), own)
+	}
+}
+
+// wayOfEntries returns in words how a person who has marked entries, or taken them off, settles their
+// tasks.
+func (k *Keeper) wayOfEntries(now, before *board.Board, own string) string {
+	set, _, lost := now.EntryChanges(before, own)
+	var ways []string
+	if len(set) > 0 {
+		ways = append(ways, wayOf(k.Board, event.Accept, set))
+	}
+	if len(lost) > 0 {
+		ways = append(ways, wayOf(k.Board, event.Skip, lost))
+	}
+	if len(ways) == 0 {
+		return ""
+	}
+	return "; if that was you: " + strings.Join(ways, ", ")
+}
+
+// wayOf returns the command with which a person settles tasks.
+func wayOf(board string, word event.Choice, tasks []string) string {
+	command := "kanban-run ack " + failure.Quote(board) + " " + string(word)
+	for _, t := range tasks {
+		command += " " + failure.Quote(t)
+	}
+	return command
+}
+
+// countBoard makes the board count as it stands.
+func (k *Keeper) countBoard() {
+	if b, err := k.Workspace.Look(); err == nil {
+		k.Workspace.Count(b)
+	}
+}
+
+// restoreEnd puts the end of the board back, but for a mark of its own entry, and then journals the
+// change. If the run dies in between, the next run finds a board with the right end. text tells of the
+// change, and way what a person can do.
+func (k *Keeper) restoreEnd(step *flow.Step, now, before *board.Board, text, way string, own ...string) error {
+	sha, done, err := k.Workspace.RestoreEnd(now, before, own...)
+	if err != nil {
+		return fmt.Errorf("%s, and is to be put back: %w", text, err)
+	}
+	return k.Journal.Record(diverged(step, sha, event.PolicyRestore, text+", so "+done+way))
+}
+
+// isTicked reports whether an entry of the board has got a mark as done.
+func isTicked(now, before *board.Board, entry string) bool {
+	set, _, _ := now.EntryChanges(before)
+	return slices.Contains(set, entry)
+}
+
+// endOwnEntry decides about a mark that has come onto the entry of the open step's own task: it stands
+// once the work on the task is accepted as ok, and while that work is reviewed. Otherwise it is put back.
+func (k *Keeper) endOwnEntry(step *flow.Step) error {
+	now, err := k.Workspace.Look()
+	if err != nil || k.OnDivergence == event.PolicyFreeze {
+		return nil
+	}
+	own := now.Spelled(step.Task)
+	before, err := k.Workspace.Before(step.BoardSHA)
+	ticked := err == nil && isTicked(now, before, own)
+	if !ticked {
+		before = k.unticked
+	}
+	switch {
+	case !step.MayMark() && before != nil && len(now.EndChanges(before)) > 0:
+		k.unticked = nil
+		text := fmt.Sprintf("the entry of %s was marked as done by work that is not accepted as ok", step.Task)
+		after, err := now.WithEndOf(before)
+		if err != nil {
+			return k.restoreEnd(step, now, before, text, "")
+		}
+		err = k.Workspace.Save(after) // without a copy, which would replace the one that endBoard may have kept
+		return errors.Join(err, k.Journal.Record(diverged(step, after.SHA, event.PolicyRestore, text+", so that is put back")))
+	case step.MayMark() && step.TaskStatus != "":
+		k.unticked = nil
+	case ticked:
+		k.unticked = before
+	}
+	if !ticked {
+		return nil
+	}
+	return k.Journal.Record(diverged(step, now.SHA, event.PolicyOwn, step.Task+" is marked as done on the board by the work on it"))
+}
+
+// putBackSpoiled puts back a board that an agent removed or left unreadable. It journals the
+// change.
+func (k *Keeper) putBackSpoiled(step *flow.Step, while string, unreadable error) error {
+	what := "was removed"
+	if !errors.Is(unreadable, fs.ErrNotExist) {
+		what = fmt.Sprintf("was left so that it cannot be read (%v)", unreadable)
+	}
+	done, err := k.Workspace.PutBackSpoiled(step.BoardSHA)
+	if err != nil {
+		return err
+	}
+	return k.Journal.Record(diverged(step, step.BoardSHA, event.PolicyRestore,
+		fmt.Sprintf("%s %s %s; %s", k.Board, what, while, done)))
+}
+
+// EndLostTurn does the work of endBoard for the last turn of an earlier run. The parameter lost is
+// true if the run died in that turn. In that case it is unknown whether an agent or a person
+// changed the board since, so the Lead is asked about a changed end.
+func (k *Keeper) EndLostTurn(lost bool) error {
+	step := k.Journal.State().Step
+	if step == nil || step.Before != nil {
+		return nil
+	}
+	now, err := k.Workspace.Look()
+	if err != nil || !lost && now.SHA != step.Left {
+		return nil // the next look reports the fault, or a person has edited the board
+	}
+	if _, err := k.Workspace.Before(step.BoardSHA); err == nil && !lost {
+		return k.endBoard(step, whileOf(step, nil))
+	}
+	place := k.Place
+	if !lost {
+		place = nil // a person may have set marks since
+	}
+	if e := ledger.UnknownEnd(k.Folder, k.Board, now, place, k.Journal.State()); e != nil {
+		return k.Journal.Record(*e)
+	}
+	return nil
+}
+
+// divergence returns the event of a change of the board outside of a Manager's turn. The setting
+// on_divergence decides whether the change stands or freezes the board.
+func (k *Keeper) divergence(step *flow.Step, sha string, unreadable error) event.StateDiverged {
+	text := fmt.Sprintf("%s changed %s (earlier bytes: %s)", k.Board, whileOf(step, nil), k.Folder.Before())
+	if unreadable != nil {
+		text += "; it cannot be read any more"
+	}
+	return diverged(step, sha, k.OnDivergence, text)
+}
+
+func diverged(step *flow.Step, sha, policy, text string) event.StateDiverged {
+	return event.StateDiverged{Source: event.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA,
+		After: sha, Policy: policy, Text: text}
+}

@@ -1,0 +1,267 @@
+// Package divergence keeps the board and the headers of its tasks as the Manager or a person left them.
+// Only these may end a board (seed 004, "Communication Model"), and an agent marks no task but its own.
+// What an agent, the supervisor or a program that hears of the end changes is journaled. It is put back,
+// it stands, or a person decides about it, see the setting "on_divergence".
+package divergence
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/marks"
+	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/turns"
+)
+
+// Turn has the parts of a run that a [Keeper] uses.
+type Turn struct {
+	Board        string // path of the board as the user wrote it
+	Path         string // path of the board's file, without links
+	Journal      Journal
+	Workspace    Workspace
+	Place        *board.Place
+	Folder       rundir.Dir
+	OnDivergence string
+	DryRun       bool
+	Redact       func(string) string // hides secrets in the copies of tasks
+	Begun        *Begun              // the board as the command found it; nil: it is its only board
+	Turns        *turns.Registry     // the turns of the command
+	Others       Others
+}
+
+// Journal is the journal of the board.
+type Journal interface {
+	State() *flow.State
+	Record(event.Event) error
+}
+
+// Workspace is the board of the run.
+type Workspace interface {
+	Look() (*board.Board, error)
+	Forget()     // after this, the next look at the board reads the board's file
+	SHA() string // SHA-256 of the board's bytes
+	Save(*board.Board) error
+	KeepBefore(*board.Board) error
+	Before(sha string) (*board.Board, error)
+	Count(*board.Board)    // makes the board the one that counts
+	Counted() *board.Board // the board that counts, as it was looked at or written last; nil: not known
+	RestoreEnd(now, before *board.Board, own ...string) (sha, done string, err error)
+	PutBack(sha string) error
+	PutBackSpoiled(sha string) (done string, err error)
+}
+
+// Others knows the work of the other boards of the command.
+type Others interface {
+	Claimed() []string           // files of the tasks that they have now
+	IsDone(taskFile string) bool // their work on a task replied ok
+}
+
+// Keeper keeps the board of one run. A mark in the header of a task counts if it came while no turn of
+// an agent of this command was open, in the Manager's turn, or by the work on the task itself if that
+// work replied ok.
+type Keeper struct {
+	Turn
+	reader   *marks.Reader
+	kept     *marks.Kept
+	before   *marks.Marks // the marks that count; nil: not known
+	earlier  *marks.Marks // those of the last turn of an earlier run; nil: not known
+	sha      string       // SHA-256 of before
+	look     turns.Look   // the last look
+	claimed  []string     // files of the tasks that other boards had at that look
+	managers bool         // the last turn was the Manager's, and its marks are not taken yet
+	reroled  []string     // tasks that the last turn has given to another role
+	unticked *board.Board // the board before its open step's agent has marked its entry; nil: it has not, or the work is accepted
+	endTurn  func()       // closes the turn that is open; nil: none is
+}
+
+// NewKeeper returns the keeper of a run.
+func NewKeeper(t Turn) *Keeper {
+	k := &Keeper{Turn: t, reader: marks.NewReader(t.Place), kept: marks.NewKept(t.Folder)}
+	if t.Begun != nil {
+		k.reader, k.look = t.Begun.reader, t.Begun.look
+		k.count(t.Begun.reader.Last())
+		k.Workspace.Count(t.Begun.Board)
+	}
+	return k
+}
+
+// Begun is a board of a command as the command found it.
+type Begun struct {
+	Board  *board.Board
+	reader *marks.Reader
+	look   turns.Look
+}
+
+// Note looks at a board when its command begins. It returns nil if the board cannot be read: the run
+// reports the error.
+func Note(w Workspace, place *board.Place, all *turns.Registry) *Begun {
+	_, look := all.Since(turns.Look{}, "")
+	b, err := w.Look()
+	if err != nil {
+		return nil
+	}
+	n := &Begun{b, marks.NewReader(place), look}
+	if _, err := n.reader.Read(b.TaskPaths()); err != nil {
+		return nil
+	}
+	return n
+}
+
+// Restart takes the board and the marks as they are when the run begins: what stands there is a
+// person's. Behind a kill a mark of the open step's task does not count before its work is accepted. It
+// returns the event that asks a person about what came since the command began, or nil.
+func (k *Keeper) Restart(b *board.Board) (event.Event, error) {
+	if k.DryRun {
+		k.Workspace.Count(b)
+		return nil, nil
+	}
+	state := k.Journal.State()
+	kept, before := marks.Load(k.Folder, state.Marks)
+	k.kept, k.earlier = kept, before
+	open, look := k.Turns.Since(k.look, k.Path)
+	e, err := k.lookBetween(b, open, look)
+	if err != nil || e != nil {
+		return e, err
+	}
+	if step := state.Step; state.Running && before != nil && step != nil && step.Started > 0 && step.TaskStatus != flow.StatusOK {
+		for _, p := range k.before.Changed(before) {
+			if k.isTask(p, step) {
+				k.count(k.before.With(p, before.Of(p)))
+			}
+		}
+	}
+	return nil, nil
+}
+
+// MarkedNext returns the task that the Manager has named next, as the list spells it, if a person has
+// marked it in its header since the last run; else nil. No agent works on it.
+func (k *Keeper) MarkedNext(b *board.Board) []string {
+	state := k.Journal.State()
+	task := b.Spelled(b.Current.Path)
+	if state.Step != nil || task == "" || k.earlier == nil || k.before == nil || b.Spelled(state.Last.Next) != task {
+		return nil
+	}
+	if !slices.Contains(k.earlier.List(), task) || k.earlier.Of(task).Done || !k.before.Of(task).Done {
+		return nil
+	}
+	return []string{task}
+}
+
+// Look takes what a person has changed of the board and of the marks since the last turn of this board.
+// What came while agents of other boards of the command were at work freezes the board until a person
+// has decided.
+func (k *Keeper) Look(b *board.Board) error {
+	if k.before == nil || k.Journal.State().Frozen != nil {
+		return nil
+	}
+	open, look := k.Turns.Since(k.look, k.Path)
+	if len(open) == 0 {
+		return nil // the next turn looks
+	}
+	return k.record(k.lookBetween(b, open, look))
+}
+
+// Begin takes the board and the marks as they are before a turn, and opens the turn. It returns the
+// SHA-256 of the marks, which is to be journaled with the attempt. After the first attempt of the
+// Manager in a step, those of the marks count that the Manager has set since.
+func (k *Keeper) Begin(b *board.Board, task string, isManagers bool) (sha string, err error) {
+	if k.DryRun {
+		return "", nil
+	}
+	if !isManagers || !k.managers {
+		open, look := k.Turns.Since(k.look, k.Path)
+		if err := k.record(k.lookBetween(b, open, look)); err != nil || k.Journal.State().Frozen != nil {
+			return "", err
+		}
+	}
+	if k.managers = isManagers; !isManagers {
+		if err := k.kept.Keep(k.before, false); err != nil {
+			return "", err
+		}
+		sha = k.sha
+	}
+	k.endTurn = k.Turns.Begin(k.Board, k.Path, task)
+	return sha, nil
+}
+
+// End closes the turn of an agent. Unless the agent was the Manager, the end of the board and the marks
+// of other tasks are put back. Errors: those of the journal, and of writing the board.
+func (k *Keeper) End() error {
+	k.Close()
+	k.reroled = nil
+	step := k.Journal.State().Step
+	if step == nil || step.Before != nil || k.Journal.State().Frozen != nil {
+		return nil
+	}
+	others, look := k.Turns.Since(k.look, k.Path)
+	while := whileOf(step, others)
+	if err := k.endMarks(step, while); err != nil || k.Journal.State().Frozen != nil {
+		return err
+	}
+	if err := k.endBoard(step, while); err != nil {
+		return err
+	}
+	k.look, k.claimed = look, k.Others.Claimed()
+	return nil
+}
+
+// whileOf returns in words when a change was made in a turn of a step. others are the turns of other
+// boards that were open meanwhile.
+func whileOf(step *flow.Step, others []turns.Turn) string {
+	own := ""
+	switch {
+	case step.Checkpoint != nil:
+		own = "while " + step.Role + " looked at " + step.Task
+	case step.Task == step.Role: // the supervisor's first call
+		own = "while " + step.Role + " got ready"
+	default:
+		return turns.While(step.Task, others)
+	}
+	if len(others) > 0 {
+		own += " and " + strings.TrimPrefix(turns.While("", others), "while ")
+	}
+	return own
+}
+
+// Close closes the turn that is open, if any.
+func (k *Keeper) Close() {
+	if k.endTurn != nil {
+		k.endTurn()
+	}
+	k.endTurn = nil
+}
+
+// Leave takes the marks as they are at the end of the run, for [Keeper.MarksBehind]. Those of a frozen
+// board stay, because the Lead may have them put back. An error shows again at the record of the end.
+func (k *Keeper) Leave() {
+	if k.before == nil || k.Journal.State().Frozen != nil {
+		return
+	}
+	if b, err := k.Workspace.Look(); err == nil {
+		_ = k.record(k.lookBetween(b, nil, k.look))
+	}
+}
+
+// record journals an event, unless it is nil or there is an error.
+func (k *Keeper) record(e event.Event, err error) error {
+	if e == nil || err != nil {
+		return err
+	}
+	return k.Journal.Record(e)
+}
+
+// isFile reports whether one of some files is that of a task.
+func (k *Keeper) isFile(task string, files []string) bool {
+	file := k.reader.File(task)
+	return file != "" && slices.ContainsFunc(files, func(f string) bool { return f == file || sameFile(f, file) })
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, lost := os.Stat(b)
+	return err == nil && lost == nil && os.SameFile(x, y)
+}

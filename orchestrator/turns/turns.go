@@ -1,0 +1,106 @@
+// Package turns has the turns of agents on the boards of one command, in memory. What is found changed
+// after a turn may be the work of each agent whose turn was open, or of a person.
+package turns
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"kanban-run/orchestrator/event"
+)
+
+// Turn is the turn of an agent: an attempt, from its start to its recorded end.
+type Turn struct {
+	Board    string // as the user named it
+	Path     string // path of the board's file, without links
+	Task     string
+	From, To time.Time // To is zero while the turn is open
+}
+
+// coarse is by how much the time of a change of a file may lie behind the clock.
+const coarse = 50 * time.Millisecond
+
+// has reports whether the turn was open at a time.
+func (t Turn) has(at time.Time) bool {
+	return !at.Before(t.From.Add(-coarse)) && (t.To.IsZero() || !at.After(t.To.Add(coarse)))
+}
+
+// Registry has the turns of one command. It is safe for concurrent use. The zero value has none.
+type Registry struct {
+	mu  sync.Mutex
+	all []numbered
+	now int // number of the turns that have begun and of those that have ended
+}
+
+type numbered struct {
+	Turn
+	id    int
+	ended int // 0: the turn is open
+}
+
+// Begin opens a turn. The function end closes it.
+func (r *Registry) Begin(board, path, task string) (end func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now++
+	id := r.now
+	r.all = append(r.all, numbered{Turn: Turn{board, path, task, time.Now(), time.Time{}}, id: id})
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.now++
+		i := slices.IndexFunc(r.all, func(t numbered) bool { return t.id == id })
+		r.all[i].ended, r.all[i].To = r.now, time.Now()
+	}
+}
+
+// Look is a look at a board's files.
+type Look struct {
+	At     time.Time
+	number int
+}
+
+// Since returns the turns of other boards than the given one that were open at some time since a look,
+// and the present look. A board's first look is the zero value: no turn was open before the command.
+func (r *Registry) Since(last Look, path string) (open []Turn, now Look) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.all {
+		if t.Path != path && (t.ended == 0 || t.ended > last.number) {
+			open = append(open, t.Turn)
+		}
+	}
+	return open, Look{time.Now(), r.now}
+}
+
+// During returns those of some turns in which a file may have changed that has changed since a look. at
+// is the time of its last change, which no program can set; a time before the look is of another clock.
+func During(open []Turn, at time.Time, last Look) []Turn {
+	if at.Before(last.At.Add(-coarse)) {
+		return open
+	}
+	return slices.DeleteFunc(slices.Clone(open), func(t Turn) bool { return !t.has(at) })
+}
+
+// mostNamed is the number of tasks that a text names.
+const mostNamed = 3
+
+// While returns in words that tasks were worked on: the board's own task, unless it is "", and those of
+// turns on other boards.
+func While(own string, others []Turn) string {
+	var tasks []string
+	if own != "" {
+		tasks = append(tasks, own)
+	}
+	for _, t := range others {
+		if name := t.Task + " of " + t.Board; !slices.Contains(tasks, name) {
+			tasks = append(tasks, name)
+		}
+	}
+	verb := " was worked on"
+	if len(tasks) > 1 {
+		verb = " were worked on"
+	}
+	return "while " + event.List(tasks, mostNamed) + verb
+}
