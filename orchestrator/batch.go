@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/trust"
 )
 
 // Bounds are the limits of all runs of one command taken together.
@@ -33,31 +34,46 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 
 func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bounds, all *pool.Pool) []result.Result {
 	results := make([]result.Result, len(boards))
+	trees := newTrees(stop, boards)
 	var wg sync.WaitGroup
 	for i := range boards {
 		all.Seats.Take()
 		wg.Go(func() {
 			defer all.Seats.Leave()
-			runBoard(stop, kill, boards[i], all, bounds.Jobs > 1 && boards[i].SharesDir(boards), &results[i])
+			runBoard(stop, kill, boards[i], all, trees.Of(boards[i].Dir()), bounds.Jobs > 1 && boards[i].SharesDir(boards), &results[i])
 		})
 	}
 	wg.Wait()
 	_ = all.Close() // all runs have ended, so none waits for its inbox or holds a claim
+	trees.Close()
 	return results
 }
 
 // runBoard runs one board until the run ends, releases the board, and sets res. The parameter
 // "crowded" is true if another board of this process can be at work in the same folder at the same
 // time, see [preflight.Prepared.SharesDir].
-func runBoard(stop, kill context.Context, p *preflight.Prepared, all *pool.Pool, crowded bool, res *result.Result) {
+func runBoard(stop, kill context.Context, p *preflight.Prepared, all *pool.Pool, tree *trust.Tree, crowded bool, res *result.Result) {
 	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
 	if stop.Err() != nil {
 		res.Outcome, res.Text, res.Signal = event.Interrupted, "not started", context.Cause(stop)
 		return
 	}
-	l, release, err := open(stop, kill, p, all, crowded)
+	l, release, err := open(stop, kill, p, all, tree, crowded)
 	if err == nil {
 		err = l.runInto(res)
 	}
 	res.Explain(stop, errors.Join(err, release()))
+}
+
+// newTrees returns what knows the files that decide as the command begins; nil in a dry run.
+func newTrees(stop context.Context, boards []*preflight.Prepared) *trust.Trees {
+	var of []trust.Board
+	for _, p := range boards {
+		if p.DryRun {
+			return nil
+		}
+		of = append(of, trust.Board{Dir: p.Dir(), Roster: p.Roster, Resident: p.SupervisorRole(), Files: p.Workspace.Files,
+			Redact: p.Redactor.String, Notice: func(text string) { p.Observer.Notice("", text) }})
+	}
+	return trust.NewTrees(stop, of)
 }

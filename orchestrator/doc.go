@@ -71,7 +71,7 @@
 //	orchestrator   ─► watch, supervisor                  an agent at work, and the supervisor that looks in
 //	orchestrator   ─► claim, decisions, gitstore         before and after a step
 //	orchestrator   ─► marks, divergence                  before and after an attempt
-//	orchestrator   ─► trust ─► roster                    before and after an attempt
+//	orchestrator   ─► trust ─► roster, asked             before and after an attempt
 //	run            ─► preflight ─► inspect ─► ledger, workspace, projection
 //	call, supervisor ─► briefing ─► contract, board, projection, rundir
 //	call, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
@@ -104,7 +104,8 @@
 //	claim      keeps two runs from the same task, or the same files
 //	divergence keeps the board as its Manager left it, while others are at work
 //	marks      puts back what an agent marks in the headers of tasks that are not its own
-//	trust      what an agent writes is not run or believed with more than the agent has
+//	trust      says what was changed in the turns of this command, and what of it gives more
+//	asked      keeps what waits in a work tree for a person
 //	decisions  notes in DECISIONS.md what a Lead should know
 //	worktree   tells whether the files of the project have changed
 //	git        runs git where agents may have changed the repository

@@ -14,7 +14,6 @@ import (
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/result"
-	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/trust"
 	"kanban-run/orchestrator/watch"
@@ -149,8 +148,12 @@ func (l *loop) beginEnd() string {
 	if l.job.DryRun || l.job.Drain == nil && l.carrier.Branch() == "" {
 		return ""
 	}
+	l.trust.BeginProgram(hearers)
 	return l.divergence.Keep()
 }
+
+// hearers are the programs that hear of the end of a run.
+const hearers = "a hook of git or a command for notifications"
 
 // toldBehind returns the SHA-256 of the board for the record of the end. It is "" if no command hears
 // of the end, for then no record of their end follows.
@@ -170,13 +173,10 @@ func (l *loop) finishEnd(sha string) error {
 	if l.job.Drain != nil {
 		l.job.Drain(l.stop)
 	}
-	const who = "a hook of git or a command for notifications"
-	marked := l.marks.Behind(who)
-	given := l.trust.GiveTasks(who, who, event.Reach{Permission: roster.Unbound}, l.marks.Reroled())
-	if err := errors.Join(marked, given); err != nil {
+	if err := errors.Join(l.marks.Behind(hearers), l.trust.End(nil)); err != nil {
 		return err
 	}
-	text, err := l.divergence.PutBackBehind(sha, who)
+	text, err := l.divergence.PutBackBehind(sha, hearers)
 	if err != nil || text == "" && l.job.Drain == nil {
 		return err
 	}
@@ -184,6 +184,6 @@ func (l *loop) finishEnd(sha string) error {
 	if err := errors.Join(l.ledger.Append(left), l.ledger.Commit(), l.carrier.RecordEvents()); err != nil {
 		return err
 	}
-	_, err = l.divergence.PutBackBehind(sha, who) // the checkpoint with this record has started the hooks again
+	_, err = l.divergence.PutBackBehind(sha, hearers) // the checkpoint with this record has started the hooks again
 	return err
 }

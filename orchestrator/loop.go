@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -91,7 +90,10 @@ func (l *loop) run() (flow.Finish, error) {
 		case flow.GiveUpWaiting:
 			err = &agent.LaterError{Text: e.Text, Reset: e.Until, Busy: e.Busy}
 		case flow.Finish:
-			return e, nil
+			return e, l.trust.RefuseEnd(e)
+		}
+		if errors.As(err, new(*trust.ReviewError)) {
+			return flow.Finish{Outcome: event.NeedsPerson, By: event.ByReview, Text: err.Error()}, nil
 		}
 		if err = cmp.Or(err, context.Cause(l.stop)); err != nil {
 			return flow.Finish{}, err
@@ -149,7 +151,7 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 	} else if a.Intent.Marks, err = l.marks.Begin(b, a.Intent.Task); err != nil {
 		return err
 	}
-	if err := l.trust.Begin(); err != nil {
+	if a.Intent.Decide, err = l.trust.Begin(a.Ref(), a.Player); err != nil {
 		return err
 	}
 	if err := l.ledger.Record(a.Intent); err != nil {
@@ -170,7 +172,7 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 	a.EndSigns()
 	endErr := w.End()
 	state := l.ledger.State()
-	err = errors.Join(l.marks.End(state.Step), l.trust.End(a.Ref(), a.Player), l.noteRoles(a))
+	err = errors.Join(l.marks.End(state.Step), l.trust.End(state.Step))
 	err = errors.Join(l.caller.Settle(a, p, l.divergence.EndTurn), endErr, waitErr, err)
 	err = errors.Join(err, l.marks.EndWork(state.Step))
 	l.member.Charge()
@@ -180,17 +182,6 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 		permit.Serves()
 	}
 	return err
-}
-
-// noteRoles passes on which tasks the turn of an attempt has given to other roles: those whose header
-// it has changed, and those that it has added to the list.
-func (l *loop) noteRoles(a *call.Attempt) error {
-	step := l.ledger.State().Step
-	if step == nil || step.Before != nil {
-		return nil
-	}
-	tasks := slices.Concat(l.marks.Reroled(), l.workspace.Added(step.BoardSHA))
-	return l.trust.GiveTasks(a.Ref().Task, a.Ref().Player(), l.trust.Reach(a.Player), tasks)
 }
 
 // postDelay is the time from the start of an attempt until the inbox is opened. Most stub agents

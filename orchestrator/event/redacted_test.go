@@ -19,7 +19,7 @@ var facts = []string{
 	"source", "policy", "about", "before_sha256", "after_sha256", "manager", "outcome", "file", "owner", "previous_owner", "owners", "snapshot_hash", "snapshot_hashes", "decision", "path", "choice", "affected_tasks", "until", "id", "type",
 	"anomaly_type", "check", "severity", "tool", "recommendation", "action", "content.reason", "content.assistance_type",
 	"supervisor_memory", "data.status", "data.task_id", "data.verification", "data.supervision_verdict", "request_id", "supervisor_adapter", "on_block", "checkpoint",
-	"teardown_state", "missing", "ack_status", "agent", "agents", "strategy", "then", "tree", "finding", "task_sha256", "marks_sha256", "recommend", "executor", "class", "provider", "gone", "behind", "by", "report_sha256", "reach.secrets", "reach.tools",
+	"teardown_state", "missing", "ack_status", "agent", "agents", "strategy", "then", "tree", "finding", "task_sha256", "marks_sha256", "decide_sha256", "recommend", "executor", "class", "provider", "gone", "behind", "by", "report_sha256", "reach.secrets", "reach.tools",
 }
 
 // TestRedacted: every text of every event is a fact or is redacted.

@@ -120,7 +120,7 @@ func sentences() []event.Event {
 		event.FilesChanged{Board: "b", Task: "t.md", Role: "Implementor", Files: []event.ChangedFile{{File: "a.sh"}, {File: ".kanban-run.yaml", Field: "env"}}},
 		event.BoardLeft{Board: "b"}, event.BoardLeft{Board: "b", Text: "b was changed behind the end"},
 		event.FilesSettled{Board: "b", Files: []event.ChangedFile{{File: "a.sh"}}},
-		event.ReviewHeld{AttemptRef: event.AttemptRef{Call: event.CommandCall, Step: 1, Round: 1}, Completed: true, Command: "./check.sh", Changed: "check.sh, which t.md changed"},
+		event.ReviewHeld{AttemptRef: event.AttemptRef{Call: event.CommandCall, Step: 1, Round: 1}, Completed: true, Command: "./check.sh", Changed: "check.sh changed while t.md was worked on"},
 		event.WorkUndone{Board: "b", Step: 2, Tasks: []string{"a.md", "b.md"}}, event.WorkUndone{Board: "b", Tasks: []string{"a.md"}}, event.WorkUndone{Board: "b", Step: 1}, event.WorkUndone{Board: "b", Step: 1, Gone: event.GoneFiles, Tasks: []string{"a.md"}}, event.WorkUndone{Board: "b", Step: 2, Gone: event.GoneMarks, Tasks: []string{"a.md"}},
 		event.Pushed{Board: "b", Branch: "board/b"},
 		event.PushFailed{Board: "b", Branch: "board/b", Reason: "no pushes today"},
