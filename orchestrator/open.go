@@ -70,7 +70,7 @@ func (l *loop) assemble(tree *trust.Tree, crowded bool) (err error) {
 	}, l.pool.Claims)
 	l.marks = marks.NewKeeper(marks.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
 		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun, Redact: p.Redactor.String, Elsewhere: ledger.Elsewhere})
-	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Tree: tree, Journal: l.ledger, Folder: l.folder, RoleOf: l.workspace.RoleOf, Notice: notice, Used: p.Used(),
+	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Tree: tree, Journal: l.ledger, Folder: l.folder, RoleOf: l.workspace.RoleOf, Notice: notice, Used: p.Used(), Way: p.Git.On,
 		Given: func(before string) []string { return slices.Concat(l.marks.Reroled(), l.workspace.Added(before)) }})
 	l.divergence = divergence.NewKeeper(divergence.Turn{Board: p.Board, Journal: l.ledger, Workspace: l.workspace,
 		Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence})

@@ -60,6 +60,20 @@ func Read(dir string) (items []Item, known bool) {
 	return slices.DeleteFunc(l.Items, func(i Item) bool { return !i.Stands(top) }), true
 }
 
+// Open is [Read] for a command that begins. It takes what is over off the list, so that it does not wait
+// again if the value comes once more.
+func Open(dir string) (items []Item, known bool) {
+	if l, err := readList(fileOf(dir)); err != nil || l == nil {
+		return nil, false
+	} else if items, known = Read(dir); len(items) < len(l.Items) {
+		top := git.TopOf(dir)
+		_ = Update(dir, func(all []Item, _ bool) []Item { // else the next command does it
+			return slices.DeleteFunc(all, func(i Item) bool { return !i.Stands(top) })
+		})
+	}
+	return items, known
+}
+
 // Waiting returns the items that a person has to accept.
 func Waiting(dir string) []Item {
 	items, _ := Read(dir)

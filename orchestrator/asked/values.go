@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
+	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/plainfile"
 	"kanban-run/roles"
 )
@@ -178,8 +180,23 @@ func folded(value any) any {
 	}
 }
 
+// wayValues returns the values of git's settings by name, and lines that show them without passwords.
+func wayValues(way map[string][]string) (values map[string]Value, text []byte) {
+	values = map[string]Value{}
+	for _, name := range slices.Sorted(maps.Keys(way)) {
+		values[name] = Value{SHA: digest(strings.Join(way[name], "\n"))}
+		for _, value := range way[name] {
+			text = fmt.Appendf(text, "%s = %s\n", name, git.ShowAddress(value))
+		}
+	}
+	return values, text
+}
+
 // TextOf returns the lines of a text that say a field, to be shown to a person; for "" all of them.
 func TextOf(by event.Decider, path, field string, text []byte) string {
+	if by == event.GitFile {
+		return linesOf(field+" = ", string(text))
+	}
 	top, _, _ := strings.Cut(field, ".")
 	doc, _ := frontmatter.ParseYAML(path, text)
 	if by != event.SettingsFile {
@@ -200,6 +217,16 @@ func TextOf(by event.Decider, path, field string, text []byte) string {
 		return string(bytes.TrimRight(doc.Source[doc.Offset(key):doc.End(value, doc.Root)], "\n")) + "\n"
 	}
 	return ""
+}
+
+// linesOf returns the lines that begin with a prefix.
+func linesOf(prefix, text string) (lines string) {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, prefix) {
+			lines += line
+		}
+	}
+	return lines
 }
 
 // scripts returns the value of a package.json: of its scripts alone, which npm runs.

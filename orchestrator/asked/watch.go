@@ -15,6 +15,7 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/plainfile"
 )
 
@@ -70,6 +71,8 @@ func (w *Watch) Look(s Source) *Look {
 		if l.Text = read(s.Path); l.Text != nil {
 			l.Values = settingValues(l.Text)
 		}
+	case s.By == event.GitFile:
+		l.Values, l.Text = wayValues(git.WayIn(s.Path))
 	default:
 		l.readProgram(s)
 	}

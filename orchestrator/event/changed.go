@@ -21,6 +21,7 @@ const (
 	ReviewFile   Decider = "review"  // a file of the command that reviews a role's work
 	NotifyFile   Decider = "notify"  // a file of the command for notifications
 	TaskRole     Decider = "task"    // the role of a task
+	GitFile      Decider = "git"     // a file of git's settings, of which those count that lead to a remote
 )
 
 // ChangedFile is a file that decides, or one field of such a file.
@@ -76,7 +77,11 @@ func (FilesChanged) Kind() string { return "FILES_CHANGED" }
 func (e FilesChanged) Subject() string { return e.Task }
 
 func (e FilesChanged) Sentence() Sentence {
-	return say(Note, NamesOf(e.Files)+" changed "+cmp.Or(e.While, "while "+e.Task+" was worked on"))
+	weight := Trace // it is said at the end of the command
+	if slices.ContainsFunc(e.Files, func(f ChangedFile) bool { return f.Asks }) {
+		weight = Note
+	}
+	return say(weight, NamesOf(e.Files)+" changed "+cmp.Or(e.While, "while "+e.Task+" was worked on"))
 }
 
 // NamesOf names some files, each with its fields.

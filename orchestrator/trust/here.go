@@ -38,7 +38,7 @@ func (t *Tree) Single(p *roster.Player, what string) (end func()) {
 // WaitsForWay reports whether a setting of where checkpoints go waited for a person when the command began.
 func (t *Tree) WaitsForWay() bool {
 	return t != nil && slices.ContainsFunc(t.first, func(i asked.Item) bool {
-		return i.Asks && i.By == event.SettingsFile && (strings.HasPrefix(i.Field, "checkpoint") || i.Field == "secrets_allow")
+		return i.Asks && (i.By == event.GitFile || i.By == event.SettingsFile && (strings.HasPrefix(i.Field, "checkpoint") || i.Field == "secrets_allow"))
 	})
 }
 

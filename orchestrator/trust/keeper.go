@@ -26,6 +26,7 @@ type Turn struct {
 	Given  func(before string) []string
 	Notice func(text string)
 	Used   []string // roles that the board needs as it stands
+	Way    bool     // its checkpoints go to a remote
 }
 
 // Journal is the journal of the board.
@@ -327,7 +328,7 @@ func (t *Tree) refused(uses func(asked.Item) bool, p *roster.Player) (items []as
 
 // uses reports whether the board uses an item, as it stood when the run began.
 func (k *Keeper) uses(i asked.Item) bool {
-	return i.By == event.SettingsFile || i.By == event.PromptFile || slices.ContainsFunc(i.Roles, func(r string) bool {
+	return i.By == event.SettingsFile || i.By == event.PromptFile || i.By == event.GitFile && k.Way || slices.ContainsFunc(i.Roles, func(r string) bool {
 		return slices.ContainsFunc(k.Used, func(u string) bool { return strings.EqualFold(u, r) })
 	})
 }

@@ -65,6 +65,8 @@ func (t *Tree) weigh(c *change, reaches []event.Reach) weight {
 		return isReview
 	case event.NotifyFile:
 		return isSaid
+	case event.GitFile:
+		return isAsked
 	default:
 		if !t.exempt[c.source] && t.anyGetsMore(c.Roles, reaches) {
 			return isAsked

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/worktree"
@@ -15,6 +16,7 @@ type Board struct {
 	Dir      string
 	Roster   *roster.Roster
 	Resident string          // role of its resident supervisor; "": none
+	Way      bool            // its checkpoints go to a remote
 	Files    func() []string // the board and its tasks, without links
 	Redact   func(string) string
 	Notice   func(text string)
@@ -31,14 +33,17 @@ func NewTrees(stop context.Context, boards []Board) *Trees {
 		if trees.of[b.Dir] != nil {
 			continue
 		}
-		var residents []string
+		var residents, way []string
 		for _, o := range boards {
+			if o.Way && o.Dir == b.Dir {
+				way = git.WayFiles(b.Dir)
+			}
 			if o.Resident != "" && o.Dir == b.Dir {
 				residents = append(residents, o.Resident)
 			}
 		}
 		files := worktree.Tree{Dir: b.Dir, Mark: proc.NewMark()}
-		trees.of[b.Dir] = NewTree(Options{Dir: b.Dir, Roster: b.Roster, Residents: residents, IsOwn: isOwn, Redact: b.Redact, Notice: b.Notice,
+		trees.of[b.Dir] = NewTree(Options{Dir: b.Dir, Roster: b.Roster, Way: way, Residents: residents, IsOwn: isOwn, Redact: b.Redact, Notice: b.Notice,
 			Ignored: func(paths []string) []string { return files.Ignored(stop, paths) }})
 	}
 	return trees

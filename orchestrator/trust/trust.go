@@ -22,6 +22,7 @@ import (
 type Options struct {
 	Dir        string // work directory
 	Roster     *roster.Roster
+	Way        []string                      // files of git's settings that lead the checkpoints to a remote
 	Residents  []string                      // roles of the resident supervisors of boards
 	IsOwn      func(path string) bool        // whether a file is a board or a task, which decide nothing here; nil: none is
 	Redact     func(string) string           // nil: nothing is redacted
@@ -81,7 +82,7 @@ func NewTree(o Options) *Tree {
 	}
 	o.Roster.LoadAll(o.Dir) // an agent may change the files of any role
 	t.deciders = o.Roster.Deciders()
-	t.first, _ = asked.Read(o.Dir)
+	t.first, _ = asked.Open(o.Dir)
 	t.waiting = t.first
 	t.look()
 	return t
@@ -179,6 +180,9 @@ func (t *Tree) findSources() {
 		}
 		for _, path := range t.Roster.SupervisorPrompts(t.Dir) {
 			t.add(asked.Source{By: event.PromptFile, Path: path})
+		}
+		for _, path := range t.Way {
+			t.add(asked.Source{By: event.GitFile, Path: path})
 		}
 		for _, path := range t.filesOf(t.Roster.NotifyCommand(), "", true) {
 			t.add(asked.Source{By: event.NotifyFile, Path: path})

@@ -458,6 +458,11 @@ func TestSettled(t *testing.T) {
 	turn("tasks/4.md", "env: {pass: [A, B]}\n")
 	write("env: {pass: [C]}\n")
 	p.want("a third value", "")
+	p.begin()
+	write("env: {pass: [A, B]}\n")
+	p.want("the same value again, by somebody", "")
+	write("env: {pass: [C]}\n")
+	turn("tasks/5.md", "env: {pass: [A, B]}\n")
 	write("env: {pass: [A, B]}\n")
 	if err := asked.Accept(p.dir, asked.Waiting(p.dir)); err != nil {
 		t.Fatal(err)
