@@ -77,11 +77,11 @@ func (FilesChanged) Kind() string { return "FILES_CHANGED" }
 func (e FilesChanged) Subject() string { return e.Task }
 
 func (e FilesChanged) Sentence() Sentence {
-	weight := Trace // it is said at the end of the command
+	text := NamesOf(e.Files) + " changed " + cmp.Or(e.While, "while "+e.Task+" was worked on")
 	if slices.ContainsFunc(e.Files, func(f ChangedFile) bool { return f.Asks }) {
-		weight = Note
+		return say(Note, text).tell(Lead, AboutPerson)
 	}
-	return say(weight, NamesOf(e.Files)+" changed "+cmp.Or(e.While, "while "+e.Task+" was worked on"))
+	return say(Trace, text) // it is said at the end of the command
 }
 
 // NamesOf names some files, each with its fields.
