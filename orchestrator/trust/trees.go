@@ -44,7 +44,8 @@ func NewTrees(stop context.Context, boards []Board) *Trees {
 		}
 		files := worktree.Tree{Dir: b.Dir, Mark: proc.NewMark()}
 		trees.of[b.Dir] = NewTree(Options{Dir: b.Dir, Roster: b.Roster, Way: way, Residents: residents, IsOwn: isOwn, Redact: b.Redact, Notice: b.Notice,
-			Ignored: func(paths []string) []string { return files.Ignored(stop, paths) }})
+			Ignored: func(paths []string) []string { return files.Ignored(stop, paths) }, Upstream: worktree.UpstreamOf(b.Dir),
+			AtUpstream: func(commit, path string) []byte { return files.TextAt(stop, commit, path) }})
 	}
 	return trees
 }

@@ -421,17 +421,32 @@ func TestOverlap(t *testing.T) {
 // is.
 func TestUpstream(t *testing.T) {
 	p := newProject(t)
+	far := filepath.Join(t.TempDir(), "far")
+	p.git("init", "-q", "-b", "main", ".")
+	p.git("init", "-q", "--bare", far)
+	p.git("remote", "add", "origin", far)
+	commit := func(text string) {
+		p.write("Deployer.sh", "#!/bin/sh\n"+text+"\n")
+		p.git("add", "-A")
+		p.git("commit", "-qm", text)
+	}
+	commit("first")
+	p.git("push", "-qu", "origin", "main")
+	commit("a colleague's")
+	p.git("push", "-q", "origin", "main")
+	p.git("reset", "-q", "--hard", "HEAD~1")
 	p.begin()
-	tip := "old"
-	p.tree.Upstream = func() string { return tip }
-	p.tree.AtUpstream = func(commit, path string) []byte { return []byte("#!/bin/sh\n" + commit + "\n") }
+	files := worktree.Tree{Dir: p.dir}
+	p.tree.Upstream = worktree.UpstreamOf(p.dir)
+	p.tree.AtUpstream = func(commit, path string) []byte { return files.TextAt(t.Context(), commit, path) }
 	end := p.turn("Worker", "tasks/1.md")
-	p.write("Deployer.sh", "#!/bin/sh\nold\n")
+	p.git("merge", "-q", "origin/main")
 	end()
-	p.want("pulled", "")
+	p.want("merged", "")
+	p.git("pack-refs", "--all")
 	end = p.turn("Worker", "tasks/2.md")
-	p.write("Deployer.sh", "#!/bin/sh\nnew\n")
-	tip = "new"
+	commit("evil")
+	p.git("push", "-q", "origin", "main")
 	end()
 	p.want("pushed", "Deployer.sh changed while tasks/2.md was worked on")
 }
