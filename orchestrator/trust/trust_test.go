@@ -213,11 +213,13 @@ func TestRows(t *testing.T) {
 		{settings, "exec: {Manager: ./a}\n", "exec: {Manager: ./b}\n", asks},
 		{settings, "exec: {Worker: ./a}\n", "exec: {Worker: ./b}\n", said},
 		{settings, "exec: {Manager: ./a}\n", "# the same\nexec:\n  Manager: ./a\n", nothing},
+		{settings, "exec: {Manager: ./a b}\n", "exec: {Manager: \"./a  b\"}\n", nothing},
 		{worker, "", "env: {pass: [DEPLOY_TOKEN]}\n", asks},
 		{worker, "", "model: other\ntimeout: 9m\ncommand: ./other.sh\n", nothing},
 		{worker, "review: {command: ./check.sh}\naccepts: [feedback]\n", "accepts: [feedback]\n", said},
 		{worker, "permission: read-only\nagent: claude\n", "permission: full\nagent: claude\n", asks},
 		{deployer, "", "command: ./other.sh\n", asks},
+		{deployer, "command: ./missing.sh\n", "command: ./other.sh\n", asks},
 		{deployer, "", "args: [x]\n", asks},
 		{deployer, "", "agent: claude\n", asks},
 		{deployer, "", "mcp_config: mcp.json\n", asks},
@@ -470,6 +472,9 @@ func TestSettled(t *testing.T) {
 	p.want("changed again", "env.pass in .kanban-run.yaml changed while tasks/2.md was worked on")
 	turn("tasks/3.md", before)
 	p.want("back", "")
+	turn("tasks/3.md", "roles: other\n"+before)
+	turn("tasks/3.md", before)
+	p.want("back, of a field that always asks", "")
 	turn("tasks/4.md", "env: {pass: [A, B]}\n")
 	write("env: {pass: [C]}\n")
 	p.want("a third value", "")
@@ -496,13 +501,22 @@ func TestLostList(t *testing.T) {
 	end := p.turn("Worker", "tasks/1.md")
 	p.write(".kanban-run.yaml", "strict: false\n")
 	end()
-	if err := os.Remove(filepath.Join(p.dir, ".kanban-run/asked.json")); err != nil {
-		t.Fatal(err)
+	remove := func() {
+		if err := os.Remove(filepath.Join(p.dir, ".kanban-run/asked.json")); err != nil {
+			t.Fatal(err)
+		}
 	}
+	remove()
+	end = p.turn("Worker", "tasks/2.md")
+	p.write("Deployer.sh", "#!/bin/sh\nevil\n")
+	end()
+	words := "Deployer.sh changed while tasks/2.md was worked on; strict in .kanban-run.yaml changed while tasks/1.md was worked on"
+	p.want("behind another turn", words)
+	remove()
 	if err := p.tree.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p.want("at the end", "strict in .kanban-run.yaml changed while tasks/1.md was worked on")
+	p.want("at the end", words)
 }
 
 // TestHome: a repository of the whole home is not the project.
@@ -592,6 +606,11 @@ func TestAfterAKill(t *testing.T) {
 		}
 		if p.want(name, tt.want); tt.want == "" && (len(next.events) > 0 || p.tree.Said() != "") {
 			t.Errorf("%s: %v %s", name, next.events, p.tree.Said())
+		}
+		for _, e := range next.events {
+			if changed := e.(event.FilesChanged); len(changed.Files) != 1 {
+				t.Errorf("%s: %v", name, changed.Files)
+			}
 		}
 	}
 }
