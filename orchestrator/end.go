@@ -148,7 +148,7 @@ func (l *loop) beginEnd() string {
 	if l.job.DryRun || l.job.Drain == nil && l.carrier.Branch() == "" {
 		return ""
 	}
-	l.trust.BeginProgram(hearers)
+	l.trust.BeginProgram(l.carrier.Branch() != "")
 	return l.divergence.Keep()
 }
 

@@ -209,10 +209,18 @@ func (k *Keeper) closeTurn() error {
 	return k.append(events)
 }
 
-// BeginProgram opens the turn of programs that work for us and get nothing, in words such as "./tell.sh".
-func (k *Keeper) BeginProgram(name string) {
+// BeginProgram opens the turn of programs that work for us and get nothing: the command for notifications,
+// and hooks if checkpoints are pushed.
+func (k *Keeper) BeginProgram(pushes bool) {
 	if k == nil {
 		return
+	}
+	name := strings.Join(k.Tree.Roster.NotifyCommand(), " ")
+	switch {
+	case name == "":
+		name = "a hook of git"
+	case pushes:
+		name += " or a hook of git"
 	}
 	k.open = &turn{board: k.Board, ran: name, role: name, reach: event.Reach{Permission: roster.Unbound}}
 	if err := k.append(k.Tree.begin(k.open)); err != nil {

@@ -655,6 +655,56 @@ func TestKilledByAnOlderVersion(t *testing.T) {
 	}
 }
 
+// TestProgramsForUs: what a hook or a command for notifications changes is found as what an agent changes, and named
+// by it.
+func TestProgramsForUs(t *testing.T) {
+	p := newProject(t)
+	k := NewKeeper(Turn{Board: "k.yaml", Tree: p.begin(), Journal: &journal{}, Given: func(string) []string { return nil }, Notice: func(string) {}})
+	p.tree.Roster.Settings.Notify.Command = "./tell.sh"
+	k.BeginProgram(false)
+	p.write("Deployer.sh", "#!/bin/sh\nevil\n")
+	if err := k.End(nil); err != nil {
+		t.Fatal(err)
+	}
+	p.want("behind the end", "Deployer.sh changed while ./tell.sh ran")
+}
+
+// TestCopy: a command starts with the bytes of its files as they were, wherever its words name them.
+func TestCopy(t *testing.T) {
+	dir := t.TempDir()
+	path := write(t, dir, "tell.sh", "#!/bin/sh\necho told\n")
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	for name, words := range map[string][]string{"itself": {"./tell.sh"}, "behind a shell": {"sh", "tell.sh"}, "in a text": {"sh", "-c", "sleep 0; ./tell.sh"}} {
+		write(t, dir, "tell.sh", "#!/bin/sh\necho told\n")
+		program := shell
+		if words[0] != "sh" {
+			program = path
+		}
+		c := CopyOf(words, program, dir)
+		for _, text := range []string{"", "#!/bin/sh\necho mended\n"} {
+			if text != "" {
+				write(t, dir, "tell.sh", text)
+			}
+			argv, remove, err := c.Words()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(argv[0], argv[1:]...)
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			if string(out) != "told\n" || err != nil {
+				t.Errorf("%s: %q, %v", name, out, err)
+			}
+			if err := remove(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // TestReviewSaidAgain: a review that a role had, and has not, is said once more, at the next start of a board that
 // uses the role.
 func TestReviewSaidAgain(t *testing.T) {
