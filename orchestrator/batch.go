@@ -13,6 +13,7 @@ import (
 	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/run"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/trust"
 )
 
 // Bounds are the limits of all runs of one command taken together.
@@ -36,29 +37,44 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bounds, all *pool.Pool) []result.Result {
 	results := make([]result.Result, len(boards))
 	begun := run.NoteBegin(boards, all)
+	trees := newTrees(stop, boards)
 	var wg sync.WaitGroup
 	for i := range boards {
 		all.Seats.Take()
 		wg.Go(func() {
 			defer all.Seats.Leave()
-			runBoard(stop, kill, boards[i], begun[i], all, &results[i])
+			runBoard(stop, kill, boards[i], begun[i], all, trees.Of(boards[i].Dir()), &results[i])
 		})
 	}
 	wg.Wait()
 	_ = all.Close() // all runs have ended, so none waits for its inbox or holds a claim
+	trees.Close()
 	return results
 }
 
 // runBoard runs one board until the run ends, releases the board, and sets res.
-func runBoard(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool, res *result.Result) {
+func runBoard(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool, tree *trust.Tree, res *result.Result) {
 	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
 	if stop.Err() != nil {
 		res.Outcome, res.Text, res.Signal = event.Interrupted, "not started", context.Cause(stop)
 		return
 	}
-	l, release, err := open(stop, kill, p, begun, all)
+	l, release, err := open(stop, kill, p, begun, all, tree)
 	if err == nil {
 		err = l.runInto(res)
 	}
 	res.Explain(stop, errors.Join(err, release()))
+}
+
+// newTrees returns what knows the files that decide as the command begins; nil in a dry run.
+func newTrees(stop context.Context, boards []*preflight.Prepared) *trust.Trees {
+	var of []trust.Board
+	for _, p := range boards {
+		if p.DryRun {
+			return nil
+		}
+		of = append(of, trust.Board{Dir: p.Dir(), Roster: p.Roster, Resident: p.SupervisorRole(), Way: p.Git.On, Files: p.Workspace.Files,
+			Redact: p.Redactor.String, Notice: func(text string) { p.Observer.Notice("", text) }})
+	}
+	return trust.NewTrees(stop, of)
 }

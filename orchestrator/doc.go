@@ -71,7 +71,7 @@
 //	orchestrator   ─► watch, supervisor                  an agent at work, and the supervisor that looks in
 //	orchestrator   ─► claim, decisions, gitstore         before and after a step
 //	orchestrator   ─► divergence ─► marks, turns         before and after an attempt
-//	orchestrator   ─► trust ─► roster                    before and after an attempt
+//	orchestrator   ─► trust ─► roster, asked             before and after an attempt
 //	run            ─► preflight ─► inspect ─► ledger, workspace, projection
 //	call, supervisor ─► briefing ─► contract, board, projection, rundir
 //	call, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
@@ -105,7 +105,8 @@
 //	divergence keeps the board and the marks of tasks as the Manager left them, while others are at work
 //	marks      reads the marks in the headers of tasks, and puts them back
 //	turns      has the turns of agents of one command
-//	trust      what an agent writes is not run or believed with more than the agent has
+//	trust      says what was changed in the turns of this command, and what of it gives more
+//	asked      keeps what waits in a work tree for a person
 //	decisions  notes in DECISIONS.md what a Lead should know
 //	worktree   tells whether the files of the project have changed
 //	git        runs git where agents may have changed the repository

@@ -14,7 +14,6 @@ import (
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/result"
-	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/trust"
 	"kanban-run/orchestrator/watch"
@@ -146,8 +145,12 @@ func (l *loop) beginEnd() string {
 	if l.job.DryRun || l.job.Drain == nil && l.carrier.Branch() == "" {
 		return ""
 	}
+	l.trust.BeginProgram(l.carrier.Branch() != "")
 	return l.divergence.Keep()
 }
+
+// hearers are the programs that hear of the end of a run.
+const hearers = "a hook of git or a command for notifications"
 
 // toldBehind returns the SHA-256 of the board for the record of the end. It is "" if no command hears
 // of the end, for then no record of their end follows.
@@ -167,11 +170,8 @@ func (l *loop) finishEnd(sha string) error {
 	if l.job.Drain != nil {
 		l.job.Drain(l.stop)
 	}
-	const who = "hooks of git or commands for notifications"
-	const while = "while " + who + " ran"
-	marked := l.divergence.MarksBehind(while)
-	given := l.trust.GiveTasks(who, who, event.Reach{Permission: roster.Unbound}, l.divergence.Reroled())
-	if err := errors.Join(marked, given); err != nil {
+	const while = "while " + hearers + " ran"
+	if err := errors.Join(l.divergence.MarksBehind(while), l.trust.End(nil)); err != nil {
 		return err
 	}
 	sha, text, err := l.divergence.PutBackBehind(sha, while)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -89,7 +88,10 @@ func (l *loop) run() (flow.Finish, error) {
 		case flow.GiveUpWaiting:
 			err = &agent.LaterError{Text: e.Text, Reset: e.Until, Busy: e.Busy, Model: e.Model, Lacks: e.Lacks}
 		case flow.Finish:
-			return e, nil
+			return e, l.trust.RefuseEnd(e)
+		}
+		if errors.As(err, new(*trust.ReviewError)) {
+			return flow.Finish{Outcome: event.NeedsPerson, By: event.ByReview, Text: err.Error()}, nil
 		}
 		if err = cmp.Or(err, context.Cause(l.stop)); err != nil {
 			return flow.Finish{}, err
@@ -105,10 +107,8 @@ func (l *loop) run() (flow.Finish, error) {
 func (l *loop) spawn(e flow.Spawn, b *board.Board) error {
 	l.caller.WarnOfLimits()
 	// Before the waits: a board that is removed meanwhile is brought back from these bytes.
-	if step := l.ledger.State().Step; step == nil || step.Before == nil {
-		if err := l.workspace.KeepBefore(b); err != nil {
-			return err
-		}
+	if err := l.divergence.KeepBefore(b); err != nil {
+		return err
 	}
 	if waited, err := l.claims.Take(e); err != nil || waited {
 		return err
@@ -152,7 +152,7 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 	if a.Intent.Marks, err = l.divergence.Begin(b, a.Intent.Task, isManagers); err != nil || l.ledger.State().Frozen != nil {
 		return err
 	}
-	if err := l.trust.Begin(); err != nil {
+	if a.Intent.Decide, err = l.trust.Begin(a.Ref(), a.Player); err != nil {
 		return err
 	}
 	if err := l.ledger.Record(a.Intent); err != nil {
@@ -173,8 +173,8 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 	a.EndSigns()
 	endErr := w.End()
 	state := l.ledger.State()
-	endTurn := func() error { return errors.Join(l.divergence.End(), l.noteRoles(a)) }
-	err = errors.Join(l.trust.End(a.Ref(), a.Player), l.caller.Settle(a, p, endTurn), endErr, waitErr, l.divergence.EndWork(state.Step))
+	endTurn := func() error { return errors.Join(l.divergence.End(), l.trust.End(state.Step)) }
+	err = errors.Join(l.caller.Settle(a, p, endTurn), endErr, waitErr, l.divergence.EndWork(state.Step))
 	l.member.Charge()
 	if wait := state.NextWait(); wait != nil {
 		permit.Refused(*wait)
@@ -182,17 +182,6 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 		permit.Serves()
 	}
 	return err
-}
-
-// noteRoles passes on which tasks the turn of an attempt has given to other roles: those whose header
-// it has changed, and those that it has added to the list.
-func (l *loop) noteRoles(a *call.Attempt) error {
-	step := l.ledger.State().Step
-	if step == nil || step.Before != nil {
-		return nil
-	}
-	tasks := slices.Concat(l.divergence.Reroled(), l.workspace.Added(step.BoardSHA))
-	return l.trust.GiveTasks(a.Ref().Task, a.Ref().Player(), l.trust.Reach(a.Player), tasks)
 }
 
 // postDelay is the time from the start of an attempt until the inbox is opened. Most stub agents

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
@@ -26,7 +27,7 @@ import (
 
 // open takes the folder, the lock and the journal of the board. The function release gives them
 // back and is never nil.
-func open(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool) (
+func open(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool, tree *trust.Tree) (
 	l *loop, release func() error, err error,
 ) {
 	hold, err := run.Take(p)
@@ -35,7 +36,7 @@ func open(stop, kill context.Context, p *preflight.Prepared, begun *divergence.B
 	}
 	l = &loop{job: p, hold: hold, folder: hold.Folder, workspace: p.Workspace, stop: stop, kill: kill, pool: all}
 	l.ledger = ledger.New(p.Board, l.folder, p.Observer, p.Redactor, p.Now)
-	if err := l.assemble(begun); err != nil {
+	if err := l.assemble(begun, tree); err != nil {
 		return nil, hold.Close, hold.EndAllLeftovers(err)
 	}
 	l.ledger.Durable = l.carrier.Save
@@ -45,14 +46,11 @@ func open(stop, kill context.Context, p *preflight.Prepared, begun *divergence.B
 }
 
 // assemble makes the parts of the run, and gives each the Turn that it needs.
-func (l *loop) assemble(begun *divergence.Begun) (err error) {
+func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 	p, dir := l.job, l.workspace.Place.Dir()
 	notice := func(text string) { p.Observer.Notice(p.Board, text) }
 	git := p.Git
-	if git.On && !p.DryRun { // a start that is refused must not push by settings that an agent wrote
-		held, err := trust.HeldHere(dir, p.Roster)
-		git.On = err == nil && !held.Git
-	}
+	git.On = git.On && !tree.WaitsForWay() // a start that is refused must not push by settings that wait
 	l.carrier, err = gitstore.Start(gitstore.Turn{
 		Board: p.Board, Settings: gitstore.Settings(git), Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
 		Workspace: l.workspace, Folder: l.folder, Roster: p.Roster, Notice: notice, Redactor: p.Redactor,
@@ -69,8 +67,8 @@ func (l *loop) assemble(begun *divergence.Begun) (err error) {
 		Journal: l.ledger, Path: l.workspace.Path, Dir: dir, Workspace: l.workspace, Notice: notice,
 		Seat: l.pool.Seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
 	}, l.pool.Claims)
-	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Dir: dir, Journal: l.ledger, Folder: l.folder, Roster: p.Roster,
-		Used: p.Used(), RoleOf: l.workspace.RoleOf, Supervisor: p.SupervisorRole(), Siblings: func() []flow.Changed { return ledger.ChangedBeside(l.folder) }, Skip: l.workspace.IsBoardOrTask, Notice: notice, Redact: p.Redactor.String, DryRun: p.DryRun})
+	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Tree: tree, Journal: l.ledger, Folder: l.folder, RoleOf: l.workspace.RoleOf, Notice: notice, Used: p.Used(), Way: p.Git.On,
+		Given: func(before string) []string { return slices.Concat(l.divergence.Reroled(), l.workspace.Added(before)) }})
 	l.divergence = divergence.NewKeeper(divergence.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
 		Workspace: l.workspace, Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun,
 		Redact: p.Redactor.String, Begun: begun, Turns: l.pool.Turns, Others: l.member})
@@ -104,10 +102,8 @@ func (l *loop) assemble(begun *divergence.Begun) (err error) {
 // supervisor's program, which may live on.
 func (l *loop) close() error {
 	l.divergence.Close()
+	l.trust.Close()
 	untidy := l.ledger.Close()
-	if !l.moved {
-		untidy = errors.Join(untidy, l.trust.Close())
-	}
 	l.member.Leave()
 	err := l.supervisor.Close()
 	if untidy = errors.Join(untidy, l.claims.Release(), l.hold.Close()); untidy != nil && !l.moved {

@@ -70,7 +70,8 @@ var sinks = map[string]string{
 	"supervise.program.readOutput": "what an agent prints, to its reader",
 	"supervise.program.writeInput": "what a person says, to an agent",
 
-	"notify.Webhook": "what it reads of an answer, to nothing; the message itself was redacted",
+	"trust.Copy.Words": "a temporary folder: the bytes of a user's script, as they were when the command began",
+	"notify.Webhook":   "what it reads of an answer, to nothing; the message itself was redacted",
 
 	"git.fill":    "for git: settings of the user's, and git's own index",
 	"git.Git.Run": "what git says of an error, to the caller",

@@ -36,7 +36,7 @@ func (l *loop) reassign(e flow.Reassign) error {
 // isPassedOver reports whether the board goes on without the task of a call that is refused.
 func (l *loop) isPassedOver(refused error, e flow.Spawn) bool {
 	var changed *trust.ChangedError
-	return errors.As(refused, &changed) && changed.IsOfOne && l.ledger.State().MayPassOver(e)
+	return errors.As(refused, &changed) && changed.Task != nil && l.ledger.State().MayPassOver(e)
 }
 
 // setAside lets the board go on without the task of the open step.

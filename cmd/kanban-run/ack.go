@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"kanban-run/orchestrator/asked"
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/proc"
-	"kanban-run/orchestrator/trust"
 )
 
 func ackCommand() command {
@@ -34,9 +34,9 @@ Without a word, ack shows what the board waits for and the words that are valid 
 
 The words of earlier versions are still taken: override for accept, release for retry, forced-finalize for accept.
 
-Where an agent has changed a file that decides what is started or believed (a role, the settings, a program that gets
-more than the agent did), accept lets it count for all boards of the work tree; --here is for a work tree without a
-board.
+What was changed while agents worked, and gives more than they get (a role, the settings, a program that gets a
+secret), waits for you, whoever changed it: --here shows the difference, and --here accept lets it count for all boards
+of the work tree.
 
 -n shows what a word would change, and writes nothing.`,
 		examples: `
@@ -46,7 +46,7 @@ board.
 			s := addSettings(flags, "workdir")
 			note := flags.StringP("message", "m", "", "a note for the journal: `TEXT`")
 			ask := flags.BoolP("dry-run", "n", false, "only show what waits for your decision and what it would change")
-			here := flags.Bool("here", false, "what agents changed in the current work tree, instead of a board")
+			here := flags.Bool("here", false, "what was changed in the current work tree while agents worked, instead of a board")
 			return func(t *terminal, args []string) (int, error) {
 				if *here {
 					return s.acknowledgeHere(t, flags.Args(), *ask) // args may have the board of this folder
@@ -138,9 +138,6 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 		return 0, err
 	}
 	q, err := ledger.Acknowledge(board, dir, answer, t.redactor(), time.Now)
-	if err == nil && q.Changed != nil {
-		err = trust.Accept(q.Workdir, q.Changed)
-	}
 	if err != nil {
 		return 0, err
 	}
@@ -153,7 +150,7 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 	return codeOfWaiting(q.Board.Who.AsksPerson() && !answer.Ask), t.printQuestion(&q.Board)
 }
 
-// acknowledgeHere shows, or accepts, what agents have changed in the current work tree.
+// acknowledgeHere shows, or accepts, what waits for a person in the current work tree.
 func (s *settingFlags) acknowledgeHere(t *terminal, args []string, ask bool) (int, error) {
 	accepts := slices.Equal(args, []string{string(event.Accept)})
 	if len(args) > 0 && !accepts {
@@ -166,26 +163,19 @@ func (s *settingFlags) acknowledgeHere(t *terminal, args []string, ask bool) (in
 	if err != nil {
 		return 0, err
 	}
-	r, err := u.resolve(u.dir)
-	if err != nil {
-		return 0, err
-	}
-	changes, err := trust.PendingHere(u.dir, u.roster(r, "", "", false))
-	if err != nil {
-		return 0, err
-	}
-	for _, c := range changes {
-		if err := t.stdout.Printf("%s changed %s\n", c.Task, c.Name()); err != nil {
+	items := asked.Waiting(u.dir)
+	for _, i := range items {
+		if err := t.stdout.Printf("%s\n%s", i.Words, console.Lines(t.redactor().String(ledger.Unified("before", []byte(i.Earlier), i.File, []byte(i.Later(u.dir)))))); err != nil {
 			return 0, err
 		}
 	}
 	switch {
-	case len(changes) == 0:
-		return exitComplete, t.stdout.Printf("no agent has changed what decides here\n")
+	case len(items) == 0:
+		return exitComplete, t.stdout.Printf("nothing that was changed waits for you here\n")
 	case !accepts || ask:
-		return codeOfWaiting(!ask), t.stdout.Printf("kanban-run ack --here accept  lets it count, for all boards of this work tree\n")
+		return codeOfWaiting(!ask), t.stdout.Printf("%s  lets it count, for all boards of this work tree; or put it back\n", asked.Command)
 	}
-	return exitComplete, errors.Join(trust.Accept(u.dir, changes), t.stdout.Printf("what agents changed counts, as you decided\n"))
+	return exitComplete, errors.Join(asked.Accept(u.dir, items), t.stdout.Printf("what was changed counts, as you decided\n"))
 }
 
 func codeOfWaiting(waits bool) int {

@@ -204,14 +204,16 @@ func (*outputError) Hint() string {
 // renderResults returns the results of boards in the form of report --json. A board without a
 // journal, or with a damaged one, is no error, since the run may have refused it.
 func (t *terminal) renderResults(look lookFunc, names []string) ([]byte, error) {
-	doc := projection.Document{Version: projection.FormVersion, Boards: []projection.Board{}}
+	doc, dirs := projection.Document{Version: projection.FormVersion, Boards: []projection.Board{}}, []string{}
 	for _, name := range names {
 		b, err := look(name)
 		if !isShown(err) && !errors.As(err, new(*ledger.NoRunError)) {
 			return nil, err
 		}
 		doc.Boards = append(doc.Boards, b.Board)
+		dirs = append(dirs, b.Workdir)
 	}
+	doc.Asked = askedDocument(slices.Compact(dirs))
 	var text bytes.Buffer
 	err := console.New(&text, t.secrets).JSON(doc, "  ")
 	return text.Bytes(), err

@@ -52,7 +52,7 @@ func exitTable() []exitRow {
 			"undone (with --lenient 0, if nobody worked on them); a review " +
 			"is never content or gives no verdict; a checkpoint blocks or gives none; an agent is stuck, " +
 			"waits for consent or misses a tool; the provider declines a task; a loop is suspected; a checkpoint in git would hold a " +
-			"secret, or go another way than before; or it cannot be told who ended the board"},
+			"secret; what was changed while agents worked gives more than they get; or it cannot be told who ended the board"},
 		{exitExhausted, "no valid reply: an agent gave none within its retries", ""},
 		{exitFrozen, "frozen: the board and the journal, or the board and the Manager, disagree", ""},
 		{exitOwned, "another run owns the board, or works on its task", "or it has gone on with it in another clone"},

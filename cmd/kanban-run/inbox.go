@@ -42,13 +42,17 @@ this folder. Exit code 3 says that something waits, 0 that nothing does.`,
 					return 0, err
 				}
 				boards, err := lookAt(u.looker(keepLast), args)
+				dirs := workdirs(u.dir, boards)
 				if *asJSON {
-					return t.printInboxJSON(boards, err)
+					return t.printInboxJSON(boards, dirs, err)
 				}
 				if !isShown(err) {
 					return 0, err
 				}
 				code, failed := t.printInbox(boards)
+				if len(askedIn(dirs)) > 0 {
+					code, failed = exitNeedsPerson, errors.Join(failed, t.printAsked(t.stdout, dirs))
+				}
 				return code, errors.Join(failed, err)
 			}
 		},
@@ -60,9 +64,9 @@ func waiting(boards []*projection.Board) []*projection.Board {
 	return slices.DeleteFunc(slices.Clone(boards), func(b *projection.Board) bool { return !b.Who.AsksPerson() })
 }
 
-func (t *terminal) printInboxJSON(boards []*projection.Board, err error) (int, error) {
+func (t *terminal) printInboxJSON(boards []*projection.Board, dirs []string, err error) (int, error) {
 	all := waiting(boards)
-	return codeOfWaiting(len(all) > 0), errors.Join(t.printJSON(withoutSteps(all)), err)
+	return codeOfWaiting(len(all)+len(askedIn(dirs)) > 0), errors.Join(t.printJSON(withoutSteps(all), dirs), err)
 }
 
 // printInbox prints what boards wait for, and returns exit code 3 if one waits. A board that waits for

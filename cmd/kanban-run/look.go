@@ -72,9 +72,10 @@ func (t *terminal) printLines(lines []string) error {
 	return t.stdout.PrintTrusted(strings.Join(lines, "\n") + "\n")
 }
 
-// printJSON prints boards in the form of version 2. Only a report has their steps.
-func (t *terminal) printJSON(boards []*projection.Board) error {
-	doc := projection.Document{Version: projection.FormVersion, Boards: []projection.Board{}}
+// printJSON prints boards, and what waits in their work trees, in the form of version 2. Only a report has
+// the steps of boards.
+func (t *terminal) printJSON(boards []*projection.Board, dirs []string) error {
+	doc := projection.Document{Version: projection.FormVersion, Boards: []projection.Board{}, Asked: askedDocument(dirs)}
 	for _, b := range boards {
 		doc.Boards = append(doc.Boards, *b)
 	}

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/asked"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
@@ -45,28 +46,33 @@ func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.N
 		Report:   reportOf,
 		Warn:     observer.Notice,
 	}
-	held, err := trust.HeldHere(u.dir, agents)
-	if err != nil {
-		return nil, err
+	held := u.heldSecrets()
+	if held != "" {
+		observer.Notice("notify", held+", so no command is started for notifications before that is settled: "+asked.Command)
 	}
-	if why := cmp.Or(held.Notify, held.Command); why != "" {
-		observer.Notice("notify", why+", so nothing is sent by that: kanban-run ack --here accept lets it count")
-	}
-	if held.Notify != "" {
-		return nil, nil
-	}
-	if s.Notify.Command != "" && held.Command == "" {
+	if s.Notify.Command != "" && held == "" {
 		argv, err := agent.SplitCommand(s.Notify.Command)
 		if err != nil {
 			return nil, &invalidSettings{s.Fault("notify.command", fmt.Errorf("notify.command: %w", err))}
 		}
 		path, _ := proc.LookPath(argv[0], u.dir) // once, so that an agent cannot put another program before it
-		o.Senders = append(o.Senders, notify.Command(argv, path, u.dir, roster.Environment(u.term.environ, s), trust.Unchanged(argv, path, u.dir)))
+		o.Senders = append(o.Senders, notify.Command(argv, path, u.dir, roster.Environment(u.term.environ, s), trust.CopyOf(argv, path, u.dir).Words))
 	}
 	if s.Notify.Webhook != "" {
 		o.Senders = append(o.Senders, notify.Webhook(s.Notify.Webhook))
 	}
 	return notify.New(o), nil
+}
+
+// heldSecrets says which rule for the environment waits for a person, and would hand a secret to the command
+// for notifications; "": none.
+func (u *setup) heldSecrets() string {
+	for _, i := range asked.Waiting(u.dir) {
+		if i.By == event.SettingsFile && strings.HasPrefix(i.Field, "env.") {
+			return i.Words
+		}
+	}
+	return ""
 }
 
 // reportOf returns the SUPERVISOR_REPORT on a board's last run, or "" if the journal is unreadable.

@@ -14,6 +14,7 @@ import (
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/trust"
 )
 
@@ -103,12 +104,12 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 		Now:         time.Now,
 		Notice:      func(text string) { _ = t.stderr.Printf("kanban-run: %s\n", text) },
 	}
-	tell := func() error { return nil }
+	told := func() error { return nil }
 	if p, err := agents.Player(role, u.dir); err == nil {
-		tell = trust.Single(u.dir, agents, p, call.Redactor.String)
+		told = u.watchOnce(t, agents, p)
 	}
 	reply, err := call.Do(stop, kill)
-	if err = errors.Join(err, tell()); err != nil {
+	if err = errors.Join(err, told()); err != nil {
 		return 0, err
 	}
 	code = exitNeedsPerson
@@ -123,4 +124,17 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 		err = nil
 	}
 	return code, err
+}
+
+// watchOnce opens the turn of the one call. The returned function closes it, and tells what was changed.
+func (u *setup) watchOnce(t *terminal, agents *roster.Roster, p *roster.Player) (end func() error) {
+	tree := trust.NewTree(trust.Options{Dir: u.dir, Roster: agents, Redact: u.redactor(agents).String})
+	closeTurn := tree.Single(p, "a call of once")
+	return func() error {
+		closeTurn()
+		if said := tree.Said(); said != "" {
+			_ = t.stderr.Printf("kanban-run: %s\n", said)
+		}
+		return t.printAsked(t.stderr, []string{u.dir})
+	}
 }

@@ -155,7 +155,21 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.
 	results := orchestrator.RunAll(stop, kill, prepared, bounds)
 	s.notifier.Close(stop)
 	s.close()
-	return s.summary(t, results)
+	s.dirs = dirsOf(prepared)
+	code, err := s.summary(t, results)
+	if s.dry || s.json != nil {
+		return code, err
+	}
+	return code, errors.Join(err, t.printAsked(t.stderr, s.dirs))
+}
+
+// dirsOf returns the work directories of boards.
+func dirsOf(boards []*preflight.Prepared) (dirs []string) {
+	for _, p := range boards {
+		dirs = append(dirs, p.Dir())
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
 }
 
 // tuneRuntime fits Go's runtime to a run, which nearly always waits. It allows one processor,
@@ -188,7 +202,7 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	code := worst(codes)
 	s.docs.ended = results
 	if s.json != nil {
-		s.json.Summary(s.boards(results, keepLast), code)
+		s.json.Summary(s.boards(results, keepLast), askedDocument(s.dirs), code)
 		return code, s.conclude(t, results, code)
 	}
 	if len(results) > 1 && !s.dry {

@@ -34,6 +34,7 @@ type screen struct {
 	json     *report.JSON
 	record   *recorder // of a dry run; nil for any other run
 	dry      bool
+	dirs     []string // work directories of the boards
 	docs     *documents
 	notifier *notify.Notifier // nil if the settings name neither a command nor a webhook
 	close    func()

@@ -52,7 +52,7 @@ several boards it is a table, those that need you first; without a board it is a
 				}
 				boards, err := lookAt(u.looker(keepRecent), args)
 				if *asJSON {
-					return exitComplete, errors.Join(t.printJSON(withoutSteps(boards)), err)
+					return exitComplete, errors.Join(t.printJSON(withoutSteps(boards), workdirs(u.dir, boards)), err)
 				}
 				if !isShown(err) {
 					return 0, err
@@ -60,7 +60,7 @@ several boards it is a table, those that need you first; without a board it is a
 				if *watch {
 					boards, err = u.watchStatus(t, args, boards)
 				}
-				return exitComplete, errors.Join(t.printStatus(boards, *verbose), err)
+				return exitComplete, errors.Join(t.printStatus(boards, *verbose), t.printAsked(t.stdout, workdirs(u.dir, boards)), err)
 			}
 		},
 	}

@@ -82,3 +82,15 @@ func object(text []byte, name string) (map[string]json.RawMessage, error) {
 	}
 	return fields, err
 }
+
+// ServerCommand returns the words of the command that an entry of [Assignment.Servers] starts, or nil.
+func ServerCommand(entry json.RawMessage) []string {
+	var server struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	}
+	if json.Unmarshal(entry, &server) != nil || server.Command == "" {
+		return nil
+	}
+	return append([]string{server.Command}, server.Args...)
+}

@@ -35,6 +35,14 @@ func (k *Keeper) Note(b *board.Board, sha string, unreadable error) error {
 	return k.Journal.Record(d)
 }
 
+// KeepBefore keeps the board as it is before a turn, unless the turn is one of the Manager's.
+func (k *Keeper) KeepBefore(b *board.Board) error {
+	if step := k.Journal.State().Step; step != nil && step.Before != nil {
+		return nil
+	}
+	return k.Workspace.KeepBefore(b)
+}
+
 // endBoard looks at the board after an attempt. If its end was changed, the file was removed or left
 // unreadable, endBoard puts the board back before the next act. With the setting "on_divergence:
 // freeze" it freezes the board instead. Note journals any other change. while says in words when the

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -19,7 +20,8 @@ const (
 	PathFile     Decider = "path"    // a file that is found in PATH before the program of a role
 	ReviewFile   Decider = "review"  // a file of the command that reviews a role's work
 	NotifyFile   Decider = "notify"  // a file of the command for notifications
-	TaskRole     Decider = "task"    // the role of another task
+	TaskRole     Decider = "task"    // the role of a task
+	GitFile      Decider = "git"     // a file of git's settings, of which those count that lead to a remote
 )
 
 // ChangedFile is a file that decides, or one field of such a file.
@@ -30,11 +32,14 @@ type ChangedFile struct {
 	Roles []string `json:"roles,omitempty"`                  // roles whose calls the file decides; empty: all
 	SHA   string   `json:"sha256" text:"fact"`               // SHA-256 of the value that was left; "": it is gone
 	Was   string   `json:"was_sha256,omitempty" text:"fact"` // SHA-256 of the value before the first change; "": there was none
+	// Asks reports that the value gives more than the role got that had the turn, so that a person has
+	// to accept it. Earlier versions asked by other rules, and their records ask nothing now.
+	Asks bool `json:"asks,omitempty"`
 }
 
 // Is reports whether both are about the same file and field. Their values may differ.
 func (f ChangedFile) Is(o ChangedFile) bool {
-	return f.By == o.By && f.File == o.File && f.Field == o.Field && slices.Equal(f.Roles, o.Roles)
+	return f.By == o.By && f.File == o.File && f.Field == o.Field
 }
 
 // Name returns the file with its field, as in "env in .kanban-run.yaml".
@@ -53,24 +58,17 @@ type Reach struct {
 	Tools      []string `json:"tools,omitempty"`   // the only tools that it has; nil: any
 }
 
-// Exceeds reports whether an agent of this reach gets or decides more than one of the other.
-func (r Reach) Exceeds(o Reach) bool {
-	isMissing := func(from []string) func(string) bool {
-		return func(s string) bool { return !slices.Contains(from, s) }
-	}
-	return r.Decides && !o.Decides || r.Permission > o.Permission || slices.ContainsFunc(r.Secrets, isMissing(o.Secrets)) ||
-		o.Tools != nil && (r.Tools == nil || slices.ContainsFunc(r.Tools, isMissing(o.Tools)))
-}
-
-// FilesChanged reports files that decide, which were changed while an agent was at work. It is
-// journaled before the end of the attempt, or at the begin of the next run if the attempt was cut
-// short or was on another board.
+// FilesChanged reports files that decide, which were changed while agents of this command were at
+// work. A person may have changed them as well. It is journaled before the end of the attempt, or at the
+// begin of the next run if a kill has cut the attempt short.
 type FilesChanged struct {
 	Board string        `json:"board"` // board of the task
-	Task  string        `json:"task"`
+	Task  string        `json:"task"`  // the tasks that were worked on
 	Role  string        `json:"role"`
-	Reach Reach         `json:"reach"` // of the agent
+	Reach Reach         `json:"reach"` // of the agent that gets most
 	Files []ChangedFile `json:"files"`
+	// While says in words when it was, as in "while tasks/1.md was worked on"; "": while the task was.
+	While string `json:"while,omitempty"`
 }
 
 func (FilesChanged) Kind() string { return "FILES_CHANGED" }
@@ -79,7 +77,11 @@ func (FilesChanged) Kind() string { return "FILES_CHANGED" }
 func (e FilesChanged) Subject() string { return e.Task }
 
 func (e FilesChanged) Sentence() Sentence {
-	return say(Note, NamesOf(e.Files)+" changed in the turn of "+e.Role+" on "+e.Task)
+	text := NamesOf(e.Files) + " changed " + cmp.Or(e.While, "while "+e.Task+" was worked on")
+	if slices.ContainsFunc(e.Files, func(f ChangedFile) bool { return f.Asks }) {
+		return say(Note, text).tell(Lead, AboutPerson)
+	}
+	return say(Trace, text) // it is said at the end of the command
 }
 
 // NamesOf names some files, each with its fields.
@@ -97,8 +99,8 @@ func NamesOf(files []ChangedFile) string {
 	return List(names, mostNamed)
 }
 
-// FilesSettled reports changes of files that need no decision any more: a person has changed the
-// file since, or has accepted the change with another board of the work tree.
+// FilesSettled reports changes of files that need no decision any more: the file was changed again
+// since, or a person has accepted the change.
 type FilesSettled struct {
 	Board string        `json:"board"`
 	Files []ChangedFile `json:"files"`
@@ -110,5 +112,5 @@ func (FilesSettled) Kind() string { return "FILES_SETTLED" }
 func (e FilesSettled) Subject() string { return e.Board }
 
 func (e FilesSettled) Sentence() Sentence {
-	return say(Trace, strings.TrimSpace("what an agent changed was changed again or accepted: "+NamesOf(e.Files)))
+	return say(Trace, strings.TrimSpace("what was changed was changed again or accepted: "+NamesOf(e.Files)))
 }

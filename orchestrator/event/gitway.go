@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// GitWay is the route of a board's checkpoints to a git remote. An agent can change the route, but
-// no change has an effect before a person accepts it.
+// GitWay is the route of a board's checkpoints to a git remote.
 type GitWay struct {
 	Board string `json:"board,omitempty"` // path of the board in the repository
 	// Address is the address of the remote, without passwords; "" if checkpoints stay in the clone.
@@ -16,6 +15,9 @@ type GitWay struct {
 	Settings []string `json:"settings,omitempty"`
 	// Branch is the name of the branch; "": not known. A change of the name is no change of the route.
 	Branch string `json:"branch,omitempty"`
+	// Guarded reports that the run looks in each turn whether the route is changed. The run of an earlier
+	// version compares it with the one before, and waits for a person if they differ.
+	Guarded bool `json:"guarded,omitempty"`
 }
 
 // ChangesSince returns in words the differences of w from an earlier route. It returns "" if the

@@ -18,7 +18,7 @@ import (
 // secrets in it.
 var facts = []string{
 	// hashes and marks
-	".after_sha256", ".before.board_sha256", ".before_sha256", ".behind", ".board_sha256", ".digest", ".files[].sha256",
+	".after_sha256", ".before.board_sha256", ".before_sha256", ".behind", ".board_sha256", ".decide_sha256", ".digest", ".files[].sha256",
 	".files[].was_sha256", ".files[].state", ".finding", ".given", ".kept[].sha256", ".leaving.finding", ".leaving.tree", ".mark", ".place",
 	".marks_sha256", ".quarantined[].task_sha256", ".report_sha256", ".snapshot_hash", ".snapshot_hashes[]", ".stored",
 	".task_sha256", ".tasks_sha256", ".tree", ".owner", ".owners[]", ".previous_owner",

@@ -10,8 +10,8 @@ type ReviewHeld struct {
 	// Feedback is the supervisor's message. For a review command it is the way in which the command
 	// ended, with its output.
 	Feedback string `json:"feedback"`
-	// Changed names the files of the command that agents have changed, and no person has accepted.
-	// Command is then the command.
+	// Changed says which files of the command were changed while this task, or an earlier one of the same
+	// command of kanban-run, was worked on. Command is then the command.
 	Changed string `json:"changed,omitempty"`
 	Command string `json:"command,omitempty"`
 	// Tree is the hash of the work tree. Finding is the hash of the feedback (see [FindingOf]).

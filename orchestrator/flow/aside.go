@@ -208,17 +208,18 @@ func (s *State) isTried(b Board) bool {
 // MaySetAside reports whether the board goes on without the task if the open call fails.
 func (s *State) MaySetAside() bool { return s.Step.IsWork() && s.goesOnWithout() }
 
-// MayPassOver reports whether the board goes on without the task of a call that is not started.
+// MayPassOver reports whether the board goes on without the task of a call that is not started because
+// the task waits for a person. It needs no --keep-going, because nothing has failed.
 func (s *State) MayPassOver(e Spawn) bool {
-	return e.Call.IsOfTask() && s.goesOnWithout()
+	return e.Call.IsOfTask() && s.mayTellManager()
 }
 
 // goesOnWithout reports whether the board goes on without a task whose agent fails. If the Manager
 // is a model, its role has to accept anomalies, because the Manager has to know why it is to name
 // another task.
-func (s *State) goesOnWithout() bool {
-	return s.KeepGoing && (s.ManagerIsTold || s.isWalked())
-}
+func (s *State) goesOnWithout() bool { return s.KeepGoing && s.mayTellManager() }
+
+func (s *State) mayTellManager() bool { return s.ManagerIsTold || s.isWalked() }
 
 // MayAskAgain reports whether a Manager that is a model is asked once more after it has ended the
 // board. It is asked if the open call did not tell it of all the tasks that are set aside.

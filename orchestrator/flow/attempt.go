@@ -21,7 +21,7 @@ func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 		return refuse(e, "the first attempt of a call names its input")
 	}
 	step.Started, step.Running, s.Waiting, s.BlockedBy = e.Attempt, e.Attempt, nil, ""
-	s.Marks = cmp.Or(e.Marks, s.Marks)
+	s.Marks, s.Decide = cmp.Or(e.Marks, s.Marks), e.Decide
 	if step.AsksOfTool() { // earlier versions went on without a decision
 		step.Unsettled = ""
 	}
@@ -82,6 +82,7 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 			return s.askOnceMore(e)
 		}
 		step.Reply = &e
+		s.settleGiven() // the Manager has had the turn since
 		return nil
 	case event.ReadyCall:
 		return s.acceptReady(e)

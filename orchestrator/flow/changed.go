@@ -6,11 +6,11 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// Changed is a change of a file that decides, by an agent. No person has accepted it yet.
+// Changed is a change of a file that decides, while an agent worked. No person has accepted it yet.
 type Changed struct {
 	event.ChangedFile
 	Board string      `json:"board"` // board of the task
-	Task  string      `json:"task"`  // task in whose turn the file was changed last
+	Task  string      `json:"task"`  // tasks that were worked on when the file was changed last
 	Reach event.Reach `json:"reach"` // of the agent that had the turn
 }
 
@@ -40,11 +40,18 @@ func (s *State) forgetChanged(f event.ChangedFile) {
 	s.Changed = slices.DeleteFunc(s.Changed, func(c Changed) bool { return c.Is(f) })
 }
 
+// settleGiven has the tasks wait no more that were given to a role with a secret: the Manager has decided
+// since.
+func (s *State) settleGiven() {
+	s.Changed = slices.DeleteFunc(slices.Clone(s.Changed), func(c Changed) bool { return c.By == event.TaskRole })
+}
+
 // settleChanged carries out a person's decision to accept the changes.
 func (s *State) settleChanged(e event.Acknowledged) error {
 	if len(s.Changed) == 0 {
 		return refuse(e, "no file that decides was changed")
 	}
-	s.Changed, s.AsksOf, s.Outcome, s.Text = nil, false, event.Interrupted, e.Text
+	rest := slices.DeleteFunc(slices.Clone(s.Changed), func(c Changed) bool { return c.By == event.TaskRole || !c.Asks })
+	s.Changed, s.AsksOf, s.Outcome, s.Text = rest, false, event.Interrupted, e.Text
 	return nil
 }

@@ -73,6 +73,9 @@ func (s *State) end(b Board) Finish {
 	if skips := b.Rest.skips(); skips != "" {
 		end.Text += "; " + skips
 	}
+	if remarks := s.remarks(); remarks != "" {
+		end.Text += "; " + remarks
+	}
 	if passed := s.Supervisor.passed(); passed != "" {
 		end.Text += "; it went on in spite of " + passed
 	}

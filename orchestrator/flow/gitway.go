@@ -5,8 +5,8 @@ import (
 )
 
 // goBy sets the route by which the run's checkpoints go to their git remote. If the route differs
-// from the earlier one, goBy freezes the board until its Lead chooses. If the parameter "elsewhere"
-// is true, the files come from another clone, and any route is allowed.
+// from the earlier one, goBy freezes the board until its Lead chooses. Any route is allowed if the
+// parameter "elsewhere" is true, because the files come from another clone, or if the run guards it.
 func (s *State) goBy(w *event.GitWay, elsewhere bool) {
 	if s.Frozen != nil && s.Frozen.Git != nil {
 		s.Frozen = nil // compare the routes again
@@ -14,7 +14,7 @@ func (s *State) goBy(w *event.GitWay, elsewhere bool) {
 	if w == nil || s.Frozen != nil {
 		return
 	}
-	if s.Git != nil && !elsewhere {
+	if s.Git != nil && !elsewhere && !w.Guarded {
 		if changes := w.ChangesSince(s.Git); changes != "" {
 			s.Frozen = &Freeze{
 				Text: "checkpoints would go another way than before: " + changes +

@@ -24,6 +24,7 @@ func TestGitWay(t *testing.T) {
 		"another value":     {&event.GitWay{Address: was.Address, Settings: []string{"core.sshcommand 12", "user.name 22"}}, false, "settings of git are others: core.sshcommand;"},
 		"one more and less": {&event.GitWay{Address: was.Address, Settings: []string{"credential.helper 3", "user.name 22"}}, false, "core.sshcommand, credential.helper;"},
 		"another clone":     {&event.GitWay{Address: "ssh://b/x"}, true, ""},
+		"a guarded way":     {&event.GitWay{Address: "ssh://b/x", Guarded: true}, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := flow.State{}

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -28,8 +29,10 @@ func (s *State) applyReviewHeld(e event.ReviewHeld) error {
 	next := step.Plan.After(e.Call)
 	switch {
 	case e.Completed && next != "":
+		s.remark(e)
 		step.begin(next)
 	case e.Completed:
+		s.remark(e) // a review by a supervisor leaves that of the command before it
 		step.TaskStatus = step.Work.Status
 		step.callManager()
 	case step.Round > step.Plan.Rounds:
@@ -43,6 +46,37 @@ func (s *State) applyReviewHeld(e event.ReviewHeld) error {
 		step.begin(event.TaskCall)
 	}
 	return nil
+}
+
+// Remark says about the last acceptance of a task that its review was changed before.
+type Remark struct {
+	Task string `json:"task"`
+	Text string `json:"text"`
+}
+
+// mostRemarks bounds the remarks that a State keeps. The earliest ones go first.
+const mostRemarks = 200
+
+// remark keeps what a command that accepts work says of itself.
+func (s *State) remark(e event.ReviewHeld) {
+	if e.Changed != "" {
+		s.forgetRemark(e.Task)
+		s.Remarks = append(slices.Clip(s.Remarks), Remark{e.Task, e.Task + " was accepted by " + e.Command + ": " + e.Changed})
+		s.Remarks = s.Remarks[max(0, len(s.Remarks)-mostRemarks):]
+	}
+}
+
+func (s *State) forgetRemark(task string) {
+	s.Remarks = slices.DeleteFunc(slices.Clone(s.Remarks), func(r Remark) bool { return path.Clean(r.Task) == path.Clean(task) })
+}
+
+// remarks returns in words what was remarked about acceptances; "": nothing.
+func (s *State) remarks() string {
+	var all []string
+	for _, r := range s.Remarks {
+		all = append(all, r.Text)
+	}
+	return event.List(all, 3)
 }
 
 // notAccepted returns the failure of a step that waits for a person, because the reviews have not

@@ -40,17 +40,19 @@ type State struct {
 	Finished  int                 `json:"finished_steps,omitempty"` // number of steps that all runs have finished
 	Last      ManagerReply        `json:"last"`
 	Statuses  []TaskStatus        `json:"statuses,omitempty"` // last statuses of tasks, in the order in which the tasks got them
+	Remarks   []Remark            `json:"remarks,omitempty"`  // about the last acceptances of tasks
 	Dropped   []string            `json:"dropped,omitempty"`  // tasks that the Manager took off the list undone
 	Aside     []Aside             `json:"aside,omitempty"`    // tasks that are set aside, the earliest first
 	KeepGoing bool                `json:"keep_going,omitempty"`
 	ByNeeds   bool                `json:"by_needs,omitempty"`
-	Lenient   bool                `json:"lenient,omitempty"`      // a board that ends incomplete counts as complete
-	Replanned []string            `json:"replanned,omitempty"`    // tasks that the Manager was to plan anew under these limits
-	Marks     string              `json:"marks_sha256,omitempty"` // SHA-256 of the marks of tasks before the last attempt, or at the end of the last run
-	Changed   []Changed           `json:"changed,omitempty"`      // changes of files that decide, which no person has accepted; the latest last
-	Behind    string              `json:"behind,omitempty"`       // SHA-256 of the board at the end of the last run, if what it started then may have changed it since
-	AsksOf    bool                `json:"asks_of,omitempty"`      // the last run ended because of such changes
-	Session   string              `json:"session,omitempty"`      // last session named by the tool of a task agent or the Manager
+	Lenient   bool                `json:"lenient,omitempty"`       // a board that ends incomplete counts as complete
+	Replanned []string            `json:"replanned,omitempty"`     // tasks that the Manager was to plan anew under these limits
+	Marks     string              `json:"marks_sha256,omitempty"`  // SHA-256 of the marks of tasks before the last attempt, or at the end of the last run
+	Decide    string              `json:"decide_sha256,omitempty"` // SHA-256 of the note of what decided before the last attempt
+	Changed   []Changed           `json:"changed,omitempty"`       // changes of files that decide, which no person has accepted; the latest last
+	Behind    string              `json:"behind,omitempty"`        // SHA-256 of the board at the end of the last run, if what it started then may have changed it since
+	AsksOf    bool                `json:"asks_of,omitempty"`       // the last run ended because of such changes
+	Session   string              `json:"session,omitempty"`       // last session named by the tool of a task agent or the Manager
 
 	// Loops, and the agents that work on the tasks.
 	Repeat        Repeat              `json:"repeat"`

@@ -28,6 +28,7 @@ func (s *State) applyStepStarted(e event.StepStarted) error {
 	if e.Call.IsSupervision() {
 		return s.openSupervision(e)
 	}
+	s.forgetRemark(e.Task)
 	if s.tellDecided(); s.Step.Anomaly == nil {
 		s.tellQuarantine()
 	}

@@ -63,8 +63,7 @@ type Carrier struct {
 }
 
 // Start restores the files of the last checkpoint of the board's branch, if that checkpoint is
-// newer than the local journal. If the route to the remote was changed, Start does not contact the
-// remote.
+// newer than the local journal.
 func Start(t Turn) (*Carrier, error) {
 	c := &Carrier{Turn: t}
 	if !t.Settings.On || t.DryRun {
@@ -91,8 +90,8 @@ func Start(t Turn) (*Carrier, error) {
 	if err := store.restoreJournal(t.Kill); err != nil {
 		return nil, explain(err)
 	}
-	if other, err := c.isOtherWay(); other || err != nil {
-		return c, err // without an error, the run journals the new route after Start and ends
+	if err := c.noteOtherWay(); err != nil {
+		return nil, err
 	}
 	restored, err := store.Start(t.Kill)
 	if err != nil {
@@ -136,18 +135,22 @@ func (e *KilledError) Error() string { return "checkpoint: " + oneLine(e.err) }
 // Hint says that a new run makes the checkpoint.
 func (*KilledError) Hint() string { return "the same command goes on" }
 
-// isOtherWay reports whether the route to the remote differs from the route in the local journal.
-// In that case the remote must not be contacted, because an agent may have changed the route.
-// Errors: those of [ledger.RequireForm].
-func (c *Carrier) isOtherWay() (bool, error) {
+// noteOtherWay says if the route to the remote is another one than that of the last run. Errors: those of
+// [ledger.RequireForm].
+func (c *Carrier) noteOtherWay() error {
 	h, _, err := ledger.Fold(c.Folder, nil)
 	if err != nil {
-		return false, nil // no journal yet, or an error that the ledger will report
+		return nil // no journal yet, or an error that the ledger will report
 	}
-	s := &h.State
-	now := event.Redacted(event.RunStarted{Git: c.way}, c.Redactor.String) // as the journal has it
-	other := s.Apply(now) == nil && s.Frozen != nil && s.Frozen.Git != nil
-	return other, ledger.RequireForm(c.Folder, h)
+	if was := h.State.Git; was != nil {
+		now := event.Redacted(event.RunStarted{Git: c.way}, c.Redactor.String) // as the journal has it
+		same := *now.Git
+		same.Settings = was.Settings // the guard of the turns looks at them
+		if changes := same.ChangesSince(was); changes != "" {
+			c.Notice("checkpoints go another way than those of the last run: " + changes)
+		}
+	}
+	return ledger.RequireForm(c.Folder, h)
 }
 
 // Way returns the route of the checkpoints to the remote, for the journal. It returns nil if the

@@ -65,11 +65,12 @@ func (s *Store) findRemote(stop context.Context) error {
 // the settings with which git reaches it.
 func (s *Store) Way() *event.GitWay {
 	if s.address == "" {
-		return &event.GitWay{Board: s.boardInTree(), Branch: s.Branch}
+		return &event.GitWay{Board: s.boardInTree(), Branch: s.Branch, Guarded: true}
 	}
 	return &event.GitWay{
 		Board:    s.boardInTree(),
 		Branch:   s.Branch,
+		Guarded:  true,
 		Address:  git.ShowAddress(s.address),
 		Settings: s.repo.Settings.Kept().Digests(),
 	}

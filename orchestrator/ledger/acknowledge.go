@@ -28,9 +28,6 @@ type Question struct {
 	Done     string // effect of the decision, in words; "": there was no decision
 	Accepted bool   // the decision completes the board
 	Left     string // what the board still waits for after the decision, in words; "": nothing
-
-	Changed []flow.Changed // changes that the decision has accepted for the whole work tree
-	Workdir string         // work directory of the board; "" if no run has started
 }
 
 // Answer is a decision of the Lead. If Ask is set, the decision is only checked, and not journaled.
@@ -210,8 +207,8 @@ func (a *arbitration) decide() (q Question, err error) {
 		return q, nil
 	case w.About == event.AboutWay || w.About == event.AboutChanged || w.About == event.AboutStep:
 		e.Text = a.textOf(e)
-		if w.About == event.AboutChanged && !a.answer.Ask {
-			q.Changed, q.Workdir = a.history.State.Changed, a.history.State.Workdir
+		if w.About == event.AboutChanged && word == event.Skip {
+			e.About, e.Text = event.AboutAside, "the board goes on without "+e.Task+", as you decided"
 		}
 		return a.record(q, e, a.before)
 	default:
@@ -303,6 +300,8 @@ func (a *arbitration) taskOfChoice(w *projection.Question, word event.Choice) (t
 		return "", &failure.Invalid{Err: fmt.Errorf("%s waits for no decision", a.path), Fix: "kanban-run status " + name}
 	case c == nil && len(w.Choices) == 0:
 		return "", &failure.Invalid{Err: fmt.Errorf("%s is no choice: %s", word, w.Why), Fix: a.standing.Advice()}
+	case c != nil && c.Command != "":
+		return "", &failure.Invalid{Err: fmt.Errorf("%s of a board does not settle what waits in the work tree: %s", word, w.Why), Fix: c.Command}
 	case c == nil:
 		return "", &failure.Invalid{
 			Err: fmt.Errorf("%s is no choice about this: %s", word, w.Why),
@@ -329,7 +328,7 @@ func (a *arbitration) taskOfChoice(w *projection.Question, word event.Choice) (t
 func (a *arbitration) textOf(e event.Acknowledged) string {
 	switch {
 	case e.About == event.AboutChanged:
-		return "what agents changed counts, as you decided"
+		return "the task is worked on, as you decided"
 	case e.About == event.AboutWay:
 		return "the way of the checkpoints is accepted by you"
 	case e.Choice == event.Accept:
@@ -394,7 +393,7 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 // the board cannot be written, its file still shows that the board waits.
 func (a *arbitration) record(q Question, e event.Acknowledged, after *board.Board) (Question, error) {
 	if e.BoardSHA = after.SHA; e.BoardSHA != a.before.SHA {
-		q.Diff = unified("before", a.before.Source, a.board, after.Source)
+		q.Diff = Unified("before", a.before.Source, a.board, after.Source)
 	}
 	q.Done, q.Left, q.Accepted = e.Text, e.Left, e.About == event.AboutEnd && e.Choice == event.Accept && e.Left == ""
 	if a.answer.Ask {

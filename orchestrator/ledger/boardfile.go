@@ -31,7 +31,7 @@ func (a *arbitration) settleFile(q Question, e event.Acknowledged) (Question, er
 	if err != nil {
 		return q, err
 	}
-	q.Diff = unified(a.board, a.before.Source, a.history.State.Frozen.Earlier(), before.Source)
+	q.Diff = Unified(a.board, a.before.Source, a.history.State.Frozen.Earlier(), before.Source)
 	e.BoardSHA, e.Text = before.SHA, "the board is put back "+a.history.State.Frozen.Earlier()+", as you decided"
 	if q.Done = e.Text; a.answer.Ask {
 		return q, nil
@@ -274,14 +274,4 @@ func IsDone(boardPath, file string) bool {
 		return true
 	}
 	return slices.ContainsFunc(s.Statuses, func(t flow.TaskStatus) bool { return t.IsDone() && same(t.Task) })
-}
-
-// ChangedBeside returns what the journals of the other boards beside this one have of changed files.
-func ChangedBeside(dir rundir.Dir) (all []flow.Changed) {
-	for _, other := range rundir.Others(filepath.Dir(dir.Path), dir) {
-		if h, _, err := Fold(other, nil); err == nil {
-			all = append(all, h.State.Changed...)
-		}
-	}
-	return all
 }

@@ -45,13 +45,14 @@ func (a *arbitration) boardDiff() string {
 	if err != nil || bytes.Equal(before, a.before.Source) {
 		return ""
 	}
-	return unified("before", before, a.board, a.before.Source)
+	return Unified("before", before, a.board, a.before.Source)
 }
 
 // maxDiff bounds a shown diff, in lines.
 const maxDiff = 60
 
-func unified(oldName string, old []byte, newName string, new []byte) string {
+// Unified returns the lines in which two texts differ, at most [maxDiff] of them.
+func Unified(oldName string, old []byte, newName string, new []byte) string {
 	lines := strings.SplitAfter(string(diff.Diff(oldName, old, newName, new)), "\n")
 	if len(lines) > 0 && strings.HasPrefix(lines[0], "diff ") {
 		lines = lines[1:]

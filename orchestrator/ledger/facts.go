@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"kanban-run/orchestrator/asked"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
@@ -34,6 +35,11 @@ func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *f
 	f.Board.Over = b.PhaseEnds()
 	if !b.Terminal() {
 		f.Current = b.Current.Path
+	}
+	if h.State.AsksOf {
+		for _, i := range asked.Waiting(h.State.Workdir) {
+			f.Asked = append(f.Asked, i.Words)
+		}
 	}
 	if owned || h.Standstill() != "" {
 		return f, nil

@@ -133,7 +133,7 @@ func (a *arbitration) reconcile(q Question, e event.Acknowledged) (Question, err
 	if err := rebuilt.State.Apply(e); err != nil {
 		return q, err
 	}
-	change := unified("state", stateJSON(was), "state after the rollback", stateJSON(rebuilt.State))
+	change := Unified("state", stateJSON(was), "state after the rollback", stateJSON(rebuilt.State))
 	q.Diff = summary(rebuilt, point) + change
 	if q.Done = e.Text; e.Choice == "" {
 		q.Done = ""

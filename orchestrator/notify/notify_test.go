@@ -277,7 +277,9 @@ func TestWebhook(t *testing.T) {
 func TestCommand(t *testing.T) {
 	dir := t.TempDir()
 	sh := func(script string) notify.Sender {
-		return notify.Command([]string{"sh", "-c", script}, "/bin/sh", dir, []string{"PATH=" + os.Getenv("PATH")}, func() error { return nil })
+		return notify.Command([]string{"sh", "-c", script}, "/bin/sh", dir, []string{"PATH=" + os.Getenv("PATH")}, func() ([]string, func() error, error) {
+			return []string{"/bin/sh", "-c", script}, func() error { return nil }, nil
+		})
 	}
 	if err := sh("cat > got; env > env")(t.Context(), []byte(`{"a":1}`)); err != nil {
 		t.Error(err)

@@ -14,20 +14,25 @@ import (
 	"kanban-run/orchestrator/proc"
 )
 
+// Words returns a command line, and a function that removes what was made for it.
+type Words func() (argv []string, remove func() error, err error)
+
 // Command returns a sender that starts a program with the message on standard input. path is the path
-// of the program; "": it is not there. If the function unchanged returns an error, the program is not
-// started. An exit status other than 0 is an error. When the program has ended, the sender kills the processes
+// of the program; "": it is not there. The function words returns the command line, and removes what it
+// has made for that. An exit status other than 0 is an error. When the program has ended, the sender kills the processes
 // that the program has left behind.
-func Command(argv []string, path, dir string, env []string, unchanged func() error) Sender {
-	return func(ctx context.Context, message []byte) error {
+func Command(argv []string, path, dir string, env []string, words Words) Sender {
+	return func(ctx context.Context, message []byte) (err error) {
 		if path == "" {
 			return fmt.Errorf("%s cannot be started: there is no such program", argv[0])
 		}
-		if err := unchanged(); err != nil {
+		line, remove, err := words()
+		defer func() { err = errors.Join(err, remove()) }()
+		if err != nil {
 			return fmt.Errorf("%s: %w", argv[0], err)
 		}
 		exit, err := proc.Run(ctx, ctx, &proc.Spec{
-			Argv:    append([]string{path}, argv[1:]...),
+			Argv:    line,
 			Dir:     dir,
 			Env:     env,
 			Stdin:   message,

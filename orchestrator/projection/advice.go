@@ -47,8 +47,10 @@ func (q *Question) advice(board, log string, o event.Outcome) string {
 		return fmt.Sprintf("if that is your doing, kanban-run ack %s accept; "+
 			"else set it back; then the same command goes on", board)
 	case event.AboutChanged:
-		return fmt.Sprintf("look at it, or put it back; kanban-run ack %s accept lets it count, for all boards of this work tree; "+
-			"then the same command goes on", board)
+		if c := q.Offers(event.Accept); c == nil || c.Command == "" {
+			return fmt.Sprintf("if that was you: kanban-run ack %s accept; then the same command goes on", board)
+		}
+		return "if that was you: " + AckHere + " (kanban-run ack --here shows the difference); else put it back; then the same command goes on"
 	case event.AboutFile:
 		text := "kanban-run ack -n " + board + " shows what changed; "
 		if q.Offers(event.Accept) != nil {

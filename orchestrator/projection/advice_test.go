@@ -25,9 +25,11 @@ func TestAdvice(t *testing.T) {
 		want     []string
 		none     string
 	}{
-		"consent":                                    {"", Decide, asks(event.AboutConsent, "a.md"), []string{ack + " restart", ack + " continue"}, "log"},
-		"git goes another way":                       {event.NeedsPerson, Decide, asks(event.AboutWay, ""), []string{ack + " accept"}, "retry"},
-		"an agent changed a role":                    {event.NeedsPerson, Decide, asks(event.AboutChanged, ""), []string{ack + " accept", "all boards of this work tree"}, "retry"},
+		"consent":              {"", Decide, asks(event.AboutConsent, "a.md"), []string{ack + " restart", ack + " continue"}, "log"},
+		"git goes another way": {event.NeedsPerson, Decide, asks(event.AboutWay, ""), []string{ack + " accept"}, "retry"},
+		"a task for a secret":  {event.NeedsPerson, Decide, asks(event.AboutChanged, ""), []string{"if that was you: " + ack + " accept"}, "retry"},
+		"a role was changed": {event.NeedsPerson, Decide, &Question{About: event.AboutChanged, Choices: []Choice{{Word: event.Accept, Command: AckHere}}},
+			[]string{"if that was you: " + AckHere, "shows the difference"}, "my board"},
 		"a file that was changed":                    {event.Frozen, Decide, asks(event.AboutFile, "", event.Accept), []string{ack + " retry", ack + " accept", "ack -n 'my board.yaml'"}, "log"},
 		"a file that is no board":                    {event.Frozen, Decide, asks(event.AboutFile, ""), []string{ack + " retry", "ack -n 'my board.yaml'"}, "accept"},
 		"records that contradict":                    {event.Frozen, Decide, asks(event.AboutJournal, ""), []string{"kanban-run ack -n 'my board.yaml'", ack + " accept"}, "retry"},

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -19,6 +20,16 @@ const FormVersion = 2
 type Document struct {
 	Version int     `json:"version"`
 	Boards  []Board `json:"boards"`
+	Asked   []Asked `json:"asked,omitempty"` // what waits for a person in the work tree, whichever board's turn it was in
+}
+
+// Asked is what was changed while agents worked and gives more than they get. It waits for a person.
+type Asked struct {
+	By      event.Decider `json:"by"`
+	File    string        `json:"file"`            // relative to the top of the work tree
+	Field   string        `json:"field,omitempty"` // field of the settings or of a role; absent: the whole file
+	Said    string        `json:"said"`            // in words, with when it was
+	Command string        `json:"command"`         // the command that lets it count
 }
 
 // Board is how a board stands, as every view shows it.
@@ -37,6 +48,7 @@ type Board struct {
 	Tasks       []Task         `json:"tasks"`               // in the order of the list; then those that left it
 	Undone      []string       `json:"undone,omitempty"`    // tasks never worked on, or dropped
 	Failed      []string       `json:"failed,omitempty"`    // tasks worked on but not ok
+	Remarks     []string       `json:"remarks,omitempty"`   // about acceptances: a review that was changed before
 	Decisions   []Decision     `json:"decisions,omitempty"` // the last decisions of a person
 	Checkpoints []event.Looked `json:"checkpoints,omitempty"`
 	Alerts      []Alert        `json:"alerts,omitempty"`    // of the last run
@@ -152,6 +164,7 @@ type Facts struct {
 	Log     string       // path of the supervisor's log
 	Damage  string       // where the journal breaks off; "": it is whole
 	Archive string       // see Board.Archive
+	Asked   []string     // what waits for a person in the work tree, in words; it is read only if a run has ended by it
 }
 
 // IsAtWork reports whether a run is at work.
@@ -174,6 +187,9 @@ func (f *Fold) Board(path string, h *flow.History, facts Facts) Board {
 		Records: max(f.Records, h.Seq), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked,
 		Actions: f.Actions, Healthy: f.healthy(), From: f.start, To: f.Last, Log: facts.Log,
 		Journal: facts.Journal, Damage: facts.Damage, Archive: facts.Archive, Earlier: f.Earlier, Steps: slices.Clone(f.Steps),
+	}
+	for _, r := range s.Remarks {
+		b.Remarks = append(b.Remarks, event.Plain(r.Text))
 	}
 	if s.Step != nil && s.Step.Running > 0 {
 		b.Totals.Used.AddOpen()
@@ -213,7 +229,7 @@ func (b *Board) offer() {
 		return
 	}
 	for _, c := range b.question.Choices {
-		c.Command = "kanban-run ack " + failure.Quote(b.Board) + " " + string(c.Word)
+		c.Command = cmp.Or(c.Command, "kanban-run ack "+failure.Quote(b.Board)+" "+string(c.Word))
 		b.Choices = append(b.Choices, c)
 	}
 }

@@ -88,6 +88,8 @@ func (b *Board) Request() string {
 		return b.Headline()
 	case len(b.Choices) == 0:
 		return "kanban-run inbox " + board + ": " + b.Why()
+	case b.Choices[0].Command == AckHere:
+		return AckHere + ": " + b.Why()
 	default:
 		return fmt.Sprintf("kanban-run ack %s %s: %s", board, b.Words(), b.Why())
 	}
@@ -137,8 +139,12 @@ func (f *Facts) Question(h *flow.History) *Question {
 		return ask(event.AboutCheckpoint, s.Supervisor.Waits(),
 			Choice{Word: event.Accept, Does: "goes on in spite of it"},
 			Choice{Word: event.Retry, Does: "has it looked at anew; no finished work is done again"})
-	case s.AsksOf || f.asksOfAside(s):
-		return ask(event.AboutChanged, s.Text, Choice{Word: event.Accept, Does: "lets what was changed count, for all boards of this work tree"})
+	case f.waitingTask(s) != nil:
+		return ask(event.AboutChanged, s.Text, f.waitingChoices(s)...)
+	case s.AsksOf && len(f.Asked) > 0:
+		return ask(event.AboutChanged, s.Text, Choice{Word: event.Accept, Command: AckHere, Does: "lets what was changed count, for all boards of this work tree"})
+	case s.AsksOf: // a person has accepted it, or it is back
+		return nil
 	case len(s.Quarantine) > 0 && !f.hasAsides(s):
 		return ask(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
 	case len(s.Quarantine) > 0: // there are asides, too; each choice names its own tasks
@@ -250,11 +256,33 @@ func (f *Facts) asides(s *flow.State) []flow.Aside {
 // hasAsides reports whether there are tasks set aside that the next run tries again.
 func (f *Facts) hasAsides(s *flow.State) bool { return len(f.asides(s)) > 0 && !f.isOver(s) }
 
-// asksOfAside reports whether a task is set aside because its agent may not begin before a person
-// has accepted what another agent changed.
-func (f *Facts) asksOfAside(s *flow.State) bool {
-	return len(s.Changed) > 0 && f.hasAsides(s) &&
-		slices.ContainsFunc(f.asides(s), func(a flow.Aside) bool { return a.Status == flow.StatusChanged })
+// AckHere is the command that settles what waits in a work tree.
+const AckHere = "kanban-run ack --here accept"
+
+// waitingTask returns the task that waits for a person because it was given to a role with a secret while
+// an agent worked, or nil. It is set aside, or has ended the run.
+func (f *Facts) waitingTask(s *flow.State) *flow.Changed {
+	for i, c := range s.Changed {
+		isAside := slices.ContainsFunc(f.asides(s), func(a flow.Aside) bool { return a.Status == flow.StatusChanged && a.Task == c.File })
+		if c.By == event.TaskRole && c.Asks && (isAside || s.AsksOf && len(f.Asked) == 0) {
+			return &s.Changed[i]
+		}
+	}
+	return nil
+}
+
+// waitingChoices returns the choices about tasks that wait for a person.
+func (f *Facts) waitingChoices(s *flow.State) []Choice {
+	c := f.waitingTask(s)
+	all := []Choice{{Word: event.Accept, Does: "has " + c.File + " worked on by " + c.Roles[0] + ", which is handed a secret"}}
+	var tasks []string
+	for _, a := range f.asides(s) {
+		tasks = append(tasks, a.Task)
+	}
+	if len(tasks) > 0 {
+		all = append(all, Choice{Word: event.Skip, Task: tasks[0], Tasks: tasks, Does: "goes on without " + tasks[0] + ", which stays undone; or without the task that you name"})
+	}
+	return all
 }
 
 // asideChoices returns the choices about tasks that are set aside. The next run tries them again

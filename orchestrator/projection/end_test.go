@@ -156,7 +156,7 @@ func TestReasonBy(t *testing.T) {
 			s.Step, s.Supervisor = nil, &flow.Supervisor{Block: &flow.Block{Text: "no tests"}}
 		}), open, nil, event.ByCheckpoint},
 		"a secret":      {is(event.NeedsPerson, func(s *flow.State) { s.Spent = false }), open, nil, event.BySecret},
-		"a change":      {is(event.NeedsPerson, func(s *flow.State) { s.AsksOf = true }), open, nil, event.ByChanged},
+		"a change":      {is(event.NeedsPerson, func(s *flow.State) { s.AsksOf = true }), Facts{List: list, Board: open.Board, Current: "a.md", Asked: []string{"x"}}, nil, event.ByChanged},
 		"another way":   {is(event.NeedsPerson, func(s *flow.State) { s.Frozen = &flow.Freeze{Asks: true, Text: "x", Git: &event.GitWay{}} }), open, nil, event.ByChanged},
 		"who ended it?": {is("", nil), Facts{List: list, Unknown: "who?"}, nil, event.ByUnknownEnd},
 		"asks":          {is(event.NeedsPerson, func(s *flow.State) { s.Frozen = &flow.Freeze{Asks: true, Text: "who?"} }), open, nil, event.ByUnknownEnd},

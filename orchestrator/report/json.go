@@ -61,8 +61,8 @@ func (j *JSON) Notice(board, text string) {
 
 // Summary writes the last line, with type SUMMARY. It has the result of each board and the exit
 // code.
-func (j *JSON) Summary(boards []projection.Board, code int) {
-	j.write(Line{Type: "SUMMARY", Data: Summary{projection.FormVersion, boards, code}})
+func (j *JSON) Summary(boards []projection.Board, asked []projection.Asked, code int) {
+	j.write(Line{Type: "SUMMARY", Data: Summary{projection.FormVersion, boards, code, asked}})
 }
 
 // Refused writes the error that kept the run from starting, with type REFUSED.
@@ -90,6 +90,7 @@ type Refusal struct {
 // Summary is the data of a line SUMMARY, the last line of a run.
 type Summary struct {
 	Version int                `json:"version"`
-	Boards  []projection.Board `json:"boards"`    // the boards, in the order of the command line
-	Code    int                `json:"exit_code"` // exit code of the program, the worst of all boards
+	Boards  []projection.Board `json:"boards"`          // the boards, in the order of the command line
+	Code    int                `json:"exit_code"`       // exit code of the program, the worst of all boards
+	Asked   []projection.Asked `json:"asked,omitempty"` // what waits for a person in the work tree
 }

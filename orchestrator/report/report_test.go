@@ -74,7 +74,7 @@ func TestJSONIsOneObjectALine(t *testing.T) {
 	}
 	j.Notice("kanban.yaml", "odd")
 	j.Refused("no board", "make one", 2)
-	j.Summary([]projection.Board{{Board: "kanban.yaml", Outcome: event.Complete}}, 0)
+	j.Summary([]projection.Board{{Board: "kanban.yaml", Outcome: event.Complete}}, nil, 0)
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	if len(lines) != len(story())+3 {
 		t.Fatalf("%d lines, want %d", len(lines), len(story())+3)

@@ -49,8 +49,8 @@ func (r *Roster) LoadAll(dir string) {
 	}
 }
 
-// Decides reports whether the agent of a role judges the work of others, or decides what is next.
-func (r *Roster) Decides(role string) bool {
+// Deciders returns the roles that judge the work of others, or decide what is next.
+func (r *Roster) Deciders() []string {
 	names := []string{event.ManagerRole, "Supervisor", r.Settings.Watch.Judge}
 	if r.Settings.Checkpoints != nil {
 		names = append(names, r.Settings.Checkpoints.Role)
@@ -62,7 +62,8 @@ func (r *Roster) Decides(role string) bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(names, func(name string) bool { return name != "" && strings.EqualFold(name, role) })
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
 // Reach returns what the agent of a player gets. The field Decides is not set.
@@ -89,17 +90,6 @@ func (p *Player) Reach() event.Reach {
 // IsHeld reports whether the agent's own tool holds the agent to a permission below full.
 func (p *Player) IsHeld() bool {
 	return (p.Assignment.Permission == agent.ReadOnly || p.Assignment.Permission == agent.Edit) && len(p.Assignment.Command) == 0
-}
-
-// ProjectFiles returns the files of the project by which the agent's tool may run commands although
-// the agent has a permission.
-func (p *Player) ProjectFiles() (files []string) {
-	if p.IsHeld() {
-		for _, name := range p.Adapter.Tool().Project {
-			files = append(files, filepath.Join(p.Assignment.Dir, filepath.FromSlash(name)))
-		}
-	}
-	return files
 }
 
 // NotifyCommand returns the words of the command for notifications, or nil.

@@ -24,10 +24,10 @@ var runners = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "python", "nod
 var scripts = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".r", ".mk"}
 
 // Files returns the files of a command as it is run in dir: the program, scripts among its words and
-// in the text of a shell, and the files of make and its like. What the command reads or writes is none
-// of them. A program that is found outside of the work tree top by its name alone is none either: the
-// system changes it. path is the path of the program, as it was found; "": not found.
-func Files(argv []string, path, dir, top string) (files []string) {
+// in the text of a shell, and if builds is set those of make and its like. What the command reads or
+// writes is none of them. A program that is found outside of the work tree top by its name alone is none
+// either: the system changes it. path is the path of the program, as it was found; "": not found.
+func Files(argv []string, path, dir, top string, builds bool) (files []string) {
 	if path != "" && (isBelow(top, path) || len(argv) > 0 && strings.ContainsRune(argv[0], '/')) {
 		files = append(files, path)
 	}
@@ -35,7 +35,7 @@ func Files(argv []string, path, dir, top string) (files []string) {
 	for _, word := range argv {
 		words = append(words, strings.FieldsFunc(written.ReplaceAllString(word, " "), isShells)...)
 	}
-	c := command{words: words, folders: []string{dir}}
+	c := command{words: words, folders: []string{dir}, builds: builds}
 	for i := range words {
 		c.addWord(i)
 	}
@@ -49,6 +49,7 @@ type command struct {
 	words   []string
 	folders []string // folders in which its files are looked for: the work directory, and those that it changes to
 	files   []string
+	builds  bool // the files of make and its like count
 }
 
 // addWord adds the files that a word stands for.
@@ -65,7 +66,7 @@ func (c *command) addWord(i int) {
 	if folder, is := strings.CutPrefix(word, "--directory="); is {
 		c.folders = append(c.folders, resolve(c.folders[0], folder))
 	}
-	if files := buildFiles[name]; files != nil {
+	if files := buildFiles[name]; files != nil && c.builds {
 		folders := c.ahead(i)
 		if folders == nil {
 			folders = c.folders

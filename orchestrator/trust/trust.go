@@ -1,244 +1,284 @@
-// Package trust keeps what agents write from deciding more than the agents may. Some files decide
-// what a run starts, what it gets, and whom it believes: settings, roles, prompts of supervisors,
-// MCP servers, and the files of commands. A change of one of them in the turn of an agent is
-// journaled. If it would get or decide more than that agent, a person has to accept it: the next run
-// starts nothing before that. This run goes on with what it has read, but it does not start a
-// changed program that gets or decides more.
+// Package trust says what was changed while agents worked. Some files decide what a run starts, what
+// it gets, and whom it believes: settings, roles, the prompt of supervisors, MCP servers, and the files
+// of commands. A command judges its own turns and nothing else: what was looked at before a turn, and
+// differs behind it, was changed in that turn, by whatever hand. If it gives more than the role gets
+// that had the turn, a person has to accept it ([asked]); what else decides is said once.
 package trust
 
 import (
-	"errors"
+	"cmp"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 
-	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/asked"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/roster"
-	"kanban-run/orchestrator/rundir"
 )
 
-// Turn has the parts of a run that a [Keeper] uses.
-type Turn struct {
-	Board   string // path of the board as the user wrote it
-	Dir     string // work directory
-	Journal Journal
-	Folder  rundir.Dir
-	Roster  *roster.Roster
-	RoleOf  func(task string) string // role that a task names; nil: the command has no board
-	Skip    func(path string) bool   // whether a file is the board or a task, which decide nothing here
-	Notice  func(text string)
-	Redact  func(string) string // hides secrets in the names that are kept; nil: none are kept
-	Used    []string            // roles that the board needs as it stands
-	// Supervisor is the role of the board's resident supervisor; "": there is none.
-	Supervisor string
-	// Siblings returns the changes in the journals of other boards beside this one. It is called if the
-	// index is lost. It may be nil.
-	Siblings func() []flow.Changed
-	Prompts  bool // the prompt of supervisors is used whatever the roles ask
-	DryRun   bool
+// Options are what a tree looks at.
+type Options struct {
+	Dir        string // work directory
+	Roster     *roster.Roster
+	Way        []string                      // files of git's settings that lead the checkpoints to a remote
+	Residents  []string                      // roles of the resident supervisors of boards
+	IsOwn      func(path string) bool        // whether a file is a board or a task, which decide nothing here; nil: none is
+	Redact     func(string) string           // nil: nothing is redacted
+	Notice     func(text string)             // nil: nothing is told
+	Ignored    func(paths []string) []string // which of the files are untracked, and ignored by git; nil: none
+	Upstream   func() string                 // the commit of the branch's upstream, as its ref stands now; "" or nil: there is none
+	AtUpstream func(commit, path string) []byte
 }
 
-// Journal is the journal of the board.
-type Journal interface {
-	State() *flow.State
-	Append(event.Event) error
+// Tree knows the files that decide in the work directory of a command, for all its boards. It is safe
+// for concurrent use.
+type Tree struct {
+	Options
+	top    string // top of the git work tree, or the work directory
+	within string // files below it belong to the work tree
+
+	mu       sync.Mutex
+	watch    asked.Watch
+	sources  []asked.Source
+	users    map[asked.Source][]string // roles that use a source
+	exempt   map[asked.Source]bool     // programs that tools renew; they are named at the end
+	reach    map[string]event.Reach    // what roles get, by name in lower case
+	deciders []string                  // roles that decide by the settings
+	players  int                       // number of the players whose files are among the sources
+	begun    map[asked.Source]*asked.Look
+	known    map[asked.Source]*asked.Look // at the last look
+	edition  int                          // it grows with each look that finds another value
+	turns    []*turn                      // the turns that are open
+	first    []asked.Item                 // what waited when the command began
+	waiting  []asked.Item                 // what waits as of the last look at the list, in case an agent removes it
+	found    []Found
 }
 
-// Keeper knows the changes of files that decide, for one board's run. A nil Keeper knows none.
-type Keeper struct {
-	Turn
-	watch watch
-	files map[*roster.Player][]source // the files of a player
-	known []event.ChangedFile         // the values at the last look
-	reads int                         // number of sources that were read by then
-
-	all     []source            // the files of players, see sources
-	players int                 // the number of these players
-	asks    []flow.Changed      // changes of earlier turns that a person has to accept
-	fresh   []event.ChangedFile // changes in this run
-	opened  bool                // Open was called
-	warned  bool                // ReviewedBy has given its warning
+// turn is one that is open: an attempt, a call without a board, or a program that works for us.
+type turn struct {
+	board, task string
+	ran         string // a program that works for us; "": an agent is at work on the task
+	role        string
+	reach       event.Reach
+	upstream    string
 }
 
-// NewKeeper returns the keeper of a run. In a dry run it is nil, because no agent is at work.
-func NewKeeper(t Turn) *Keeper {
-	if t.DryRun {
-		return nil
-	}
-	k := &Keeper{Turn: t, files: map[*roster.Player][]source{}}
-	k.watch = watch{top: git.TopOf(t.Dir), decides: k.decides, redact: t.Redact, seen: map[source]look{}}
-	return k
+// Found is a change in a turn of this command.
+type Found struct {
+	event.ChangedFile
+	While string // when it was, in words
+	weight
 }
 
-// lowest is the reach of an agent of which nothing is known.
-func lowest() event.Reach { return event.Reach{Permission: roster.Unbound} }
+// NewTree takes the files as they are when a command begins.
+func NewTree(o Options) *Tree {
+	t := &Tree{Options: o, top: git.TopOf(o.Dir), users: map[asked.Source][]string{}, exempt: map[asked.Source]bool{},
+		begun: map[asked.Source]*asked.Look{}, known: map[asked.Source]*asked.Look{}}
+	t.within = t.top
+	if home := roster.Variable(o.Roster.Environ, "HOME"); home != "" && isBelow(t.top, home) {
+		t.within = o.Dir // a repository of the whole home holds more than the project
+	}
+	o.Roster.LoadAll(o.Dir) // an agent may change the files of any role
+	t.deciders = o.Roster.Deciders()
+	t.first, _ = asked.Open(o.Dir)
+	t.waiting = t.first
+	t.look()
+	return t
+}
 
-// Open takes up the changes of earlier runs and of other boards, and finds those of a turn that a
-// kill has cut short: cut is the step of that turn, or nil. Errors: those of the journal, and of an
-// index that something else has taken the place of.
-func (k *Keeper) Open(cut *flow.Step) error {
-	if k == nil {
-		return nil
-	}
-	k.Roster.LoadAll(k.Dir) // an agent may change the files of any role
-	k.known, k.opened = k.look(), true
-	k.reads = k.watch.reads
-	var events []event.Event
-	err := update(k.Dir, func(x *index) bool {
-		events = k.takeUp(x, k.Journal.State(), cut)
-		x.Open = append(x.Open, openRun{k.Folder.Path, thisProcess()})
-		return true
-	})
-	if errors.As(err, new(*durable.NotPlainError)) {
-		return err // an agent may have done that
-	}
-	if err != nil {
-		k.Notice("what agents of other boards changed is not known: " + err.Error())
-	}
-	for _, e := range events {
-		if err := k.Journal.Append(e); err != nil {
-			return err
+// change is a difference between two looks.
+type change struct {
+	event.ChangedFile
+	source        asked.Source
+	before, after asked.Value
+	was, now      *asked.Look
+}
+
+// look returns what has changed since the last look. What was not looked at then is unknown, and not
+// changed. The caller holds t.mu.
+func (t *Tree) look() (changes []change) {
+	t.findSources()
+	for i := 0; i < len(t.sources); i++ { // the list grows by the files of a folder
+		s := t.sources[i]
+		now, was := t.watch.Look(s), t.known[s]
+		if now == was {
+			continue
 		}
-	}
-	for _, c := range k.Journal.State().Changed {
-		if k.isAsked(c, k.isUsed) {
-			k.asks = append(k.asks, c)
-		}
-	}
-	return k.keep()
-}
-
-// Begin takes the files as they are before a turn. What was changed since the last turn is a
-// person's doing, unless another board of the work tree is at work.
-func (k *Keeper) Begin() error {
-	if k == nil {
-		return nil
-	}
-	changed := k.changes()
-	if changed == nil {
-		return nil
-	}
-	others := k.others()
-	if others == nil {
-		return k.keep()
-	}
-	return k.record(event.FilesChanged{Board: k.Board, Task: event.List(others, 3), Role: "an agent", Reach: lowest(), Files: changed})
-}
-
-// End journals what was changed in a turn. While other boards of the work tree are at work, it cannot
-// be told whose turn it was, so that all of them are named. Errors: those of the journal.
-func (k *Keeper) End(ref event.AttemptRef, p *roster.Player) error {
-	if k == nil {
-		return nil
-	}
-	changed := k.changes()
-	if changed == nil {
-		return nil
-	}
-	e := event.FilesChanged{Board: k.Board, Task: ref.Task, Role: ref.Player(), Reach: k.reach(p), Files: changed}
-	if others := k.others(); others != nil {
-		e.Task, e.Role, e.Reach = event.List(append([]string{ref.Task}, others...), 3), "an agent", lowest()
-	}
-	return k.record(e)
-}
-
-// changes returns what has changed since the last look.
-func (k *Keeper) changes() []event.ChangedFile {
-	now := k.look()
-	if k.watch.reads == k.reads && len(now) == len(k.known) { // nothing was read since
-		return nil
-	}
-	changed := difference(k.known, now)
-	k.known, k.reads = now, k.watch.reads
-	return changed
-}
-
-// others names the other boards of the work tree that are at work.
-func (k *Keeper) others() (boards []string) {
-	x, err := readIndex(k.Dir)
-	if err != nil {
-		return nil // without an index there is nothing to tell
-	}
-	for _, r := range x.Open {
-		if r.Folder != k.Folder.Path && r.isAtWork() {
-			boards = append(boards, filepath.Base(r.Folder))
-		}
-	}
-	return boards
-}
-
-// record journals changes of which a person may have to hear, and tells the other boards. A change
-// that brings back what was there before the first one is settled.
-func (k *Keeper) record(e event.FilesChanged) error {
-	if k.Redact != nil {
-		e = event.Redacted(e, k.Redact)
-	}
-	var back []event.ChangedFile
-	pending := k.Journal.State().Changed
-	e.Files = slices.DeleteFunc(e.Files, func(f event.ChangedFile) bool {
-		i := slices.IndexFunc(pending, func(c flow.Changed) bool { return c.Is(f) })
-		if i >= 0 && pending[i].Was == f.SHA {
-			back = append(back, f)
-			return true
-		}
-		return !k.matters(f, e.Reach)
-	})
-	for i, f := range e.Files {
-		if at := slices.IndexFunc(pending, func(c flow.Changed) bool { return c.Is(f) }); at >= 0 {
-			e.Files[i].Was = pending[at].Was
-		}
-	}
-	k.fresh = slices.DeleteFunc(k.fresh, func(f event.ChangedFile) bool { return contains(back, f) || contains(e.Files, f) })
-	k.fresh = append(k.fresh, e.Files...)
-	var err error
-	if len(back) > 0 {
-		err = k.Journal.Append(event.FilesSettled{Board: k.Board, Files: back})
-	}
-	if len(e.Files) > 0 {
-		err = errors.Join(err, k.Journal.Append(e))
-	}
-	failed := k.update(func(x *index) bool {
-		for _, f := range back {
-			x.forget(f)
-		}
-		for _, f := range e.Files {
-			x.add(flow.Changed{ChangedFile: f, Board: e.Board, Task: e.Task, Reach: e.Reach})
-		}
-		return len(back) > 0 || len(e.Files) > 0
-	})
-	if failed != nil {
-		k.Notice("other boards do not hear of it: " + e.Sentence().Text + ": " + failed.Error())
-	}
-	return errors.Join(err, k.keep())
-}
-
-func contains(files []event.ChangedFile, f event.ChangedFile) bool {
-	return slices.ContainsFunc(files, f.Is)
-}
-
-// Close ends the run's part of the index.
-func (k *Keeper) Close() error {
-	if k == nil || !k.opened {
-		return nil
-	}
-	return k.update(func(x *index) bool {
-		x.close(k.Folder.Path)
-		return true
-	})
-}
-
-// update changes the index of the work tree. An index that was removed since Open gets back what the
-// board's own journal has.
-func (k *Keeper) update(edit func(*index) bool) error {
-	return update(k.Dir, func(x *index) bool {
-		if x.isNew {
-			x.Open = append(x.Open, openRun{k.Folder.Path, thisProcess()})
-			for _, c := range k.Journal.State().Changed {
-				x.add(c)
+		t.known[s] = now
+		for _, file := range now.Entries {
+			if _, is := t.users[file]; !is {
+				t.add(file)
+				if was != nil {
+					t.known[file], t.begun[file] = &asked.Look{}, &asked.Look{}
+				}
 			}
 		}
-		return edit(x) || x.isNew
+		if was == nil {
+			t.begun[s] = now
+			t.edition++
+			continue
+		}
+		changes = append(changes, t.compare(s, was, now)...)
+	}
+	if changes != nil {
+		t.edition++
+	}
+	return changes
+}
+
+// compare returns the fields of a source that differ.
+func (t *Tree) compare(s asked.Source, was, now *asked.Look) (changes []change) {
+	for _, field := range asked.Fields(was, now) {
+		c := change{source: s, before: was.Values[field], after: now.Values[field], was: was, now: now}
+		c.ChangedFile = event.ChangedFile{By: s.By, File: asked.ShowPath(t.top, s.Path), Field: field,
+			SHA: c.after.SHA, Was: c.before.SHA, Roles: t.rolesOf(s, field, cmp.Or(now.Role, was.Role))}
+		changes = append(changes, c)
+	}
+	return changes
+}
+
+// rolesOf returns the roles that a field is about; nil: it is about all.
+func (t *Tree) rolesOf(s asked.Source, field, role string) []string {
+	of, isChoice := strings.CutPrefix(field, "agent.")
+	if !isChoice {
+		of, isChoice = strings.CutPrefix(field, "exec.")
+	}
+	switch {
+	case s.By == event.RoleFile:
+		return []string{role}
+	case s.By == event.SettingsFile && isChoice:
+		return []string{of}
+	default:
+		return t.users[s]
+	}
+}
+
+func (t *Tree) add(s asked.Source, roles ...string) {
+	if _, is := t.users[s]; !is {
+		t.sources, t.users[s] = append(t.sources, s), []string{}
+	}
+	for _, r := range roles {
+		if !slices.Contains(t.users[s], r) {
+			t.users[s] = append(t.users[s], r)
+		}
+	}
+}
+
+// findSources adds the files of the players that the roster has found since the last look.
+func (t *Tree) findSources() {
+	players := t.Roster.Loaded(t.Dir)
+	if len(players) == t.players {
+		return
+	}
+	t.players = len(players)
+	if len(t.sources) == 0 {
+		t.add(asked.Source{By: event.SettingsFile, Path: t.Roster.Places.Settings})
+		for _, dir := range t.Roster.Places.Roles {
+			t.add(asked.Source{By: event.RoleFile, Path: dir})
+		}
+		for _, path := range t.Roster.SupervisorPrompts(t.Dir) {
+			t.add(asked.Source{By: event.PromptFile, Path: path})
+		}
+		for _, path := range t.Way {
+			t.add(asked.Source{By: event.GitFile, Path: path})
+		}
+		for _, path := range t.filesOf(t.Roster.NotifyCommand(), "", true) {
+			t.add(asked.Source{By: event.NotifyFile, Path: path})
+		}
+	}
+	t.findReaches(players)
+	known := len(t.sources)
+	for _, p := range players {
+		t.addPlayer(p)
+	}
+	t.exemptRenewed(t.sources[known:])
+}
+
+// addPlayer adds the files of one role's programs.
+func (t *Tree) addPlayer(p *roster.Player) {
+	a, role := p.Assignment, p.Role.Name
+	add := func(by event.Decider, paths []string) {
+		for _, path := range paths {
+			t.add(asked.Source{By: by, Path: path}, role)
+		}
+	}
+	if len(a.Command) > 0 { // an adapter's own tool is named by no command
+		add(event.ProgramFile, t.filesOf(slices.Concat(a.Command, a.Args), a.Path, false))
+	}
+	add(event.PathFile, t.placesBefore(p))
+	if a.MCP != "" {
+		add(event.ServersFile, []string{a.MCP})
+		for _, argv := range serverCommands(a) {
+			add(event.ProgramFile, t.filesOf(argv, "", false))
+		}
+	}
+	if p.Command != nil { // it is handed the secrets of the role whose work it reviews
+		review := p.Command.Assignment
+		add(event.ProgramFile, t.filesOf(review.Command, review.Path, false))
+		add(event.ReviewFile, t.filesOf(review.Command, review.Path, true))
+	}
+}
+
+// filesOf returns the files of a command in the work tree that are no board and no task.
+func (t *Tree) filesOf(argv []string, path string, builds bool) []string {
+	return slices.DeleteFunc(Files(argv, path, t.Dir, t.within, builds), func(file string) bool {
+		return !isBelow(t.within, file) || t.IsOwn != nil && t.IsOwn(file)
 	})
+}
+
+// placesBefore returns the paths in the work tree at which the next command would find the program of a
+// player instead of the one that this command has found.
+func (t *Tree) placesBefore(p *roster.Player) (paths []string) {
+	name := p.Adapter.Tool().Program
+	if argv := p.Assignment.Command; len(argv) > 0 {
+		name = argv[0]
+	}
+	if name == "" || strings.ContainsRune(name, filepath.Separator) {
+		return nil
+	}
+	for _, folder := range filepath.SplitList(roster.Variable(p.Assignment.Env, "PATH")) {
+		path := resolve(t.Dir, filepath.Join(folder, name))
+		if path == p.Assignment.Path {
+			break
+		}
+		if isBelow(t.within, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// packages are folders that package managers fill.
+var packages = []string{".venv", "venv", "node_modules", ".tox", ".nox", ".direnv", "vendor", ".bundle", "__pypackages__"}
+
+// exemptRenewed exempts the programs that tools renew: links, what a package manager has, and what git
+// neither tracks nor shows, as of now. An adapter's own tool is exempt wherever it is found.
+func (t *Tree) exemptRenewed(sources []asked.Source) {
+	var ask []string
+	for _, s := range sources {
+		if s.By != event.ProgramFile && s.By != event.PathFile && s.By != event.ServersFile {
+			continue
+		}
+		rel, _ := filepath.Rel(t.within, s.Path)
+		isPackage := slices.ContainsFunc(strings.Split(rel, string(filepath.Separator)), func(part string) bool { return slices.Contains(packages, part) })
+		isTool := s.By == event.PathFile && !slices.ContainsFunc(t.Roster.Loaded(t.Dir), func(p *roster.Player) bool {
+			return len(p.Assignment.Command) > 0 && slices.Contains(t.users[s], p.Role.Name)
+		})
+		if isPackage || isTool || t.watch.Look(s).Link {
+			t.exempt[s] = true
+		} else if t.watch.Look(s).Values != nil && slices.ContainsFunc(t.users[s], func(r string) bool { return t.getsMore(r, event.Reach{}) }) {
+			ask = append(ask, s.Path)
+		}
+	}
+	if t.Ignored == nil || ask == nil {
+		return
+	}
+	ignored := t.Ignored(ask)
+	for _, s := range sources {
+		if slices.Contains(ignored, s.Path) {
+			t.exempt[s] = true
+		}
+	}
 }

@@ -1,18 +1,23 @@
 package trust
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"kanban-run/orchestrator/asked"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/worktree"
 	"kanban-run/roles"
 )
 
@@ -73,7 +78,7 @@ func TestFiles(t *testing.T) {
 			path = filepath.Join(dir, argv[0])
 		}
 		var got []string
-		for _, f := range Files(argv, path, dir, dir) {
+		for _, f := range Files(argv, path, dir, dir, true) {
 			rel, err := filepath.Rel(dir, f)
 			if err != nil {
 				t.Fatal(err)
@@ -84,164 +89,659 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: %q, want %q", command, got, want)
 		}
 	}
-	if got := Files([]string{"tool"}, filepath.Join(dir, "bin/tool"), dir, dir); !slices.Equal(got, []string{filepath.Join(dir, "bin/tool")}) {
+	if got := Files([]string{"tool"}, filepath.Join(dir, "bin/tool"), dir, dir, true); !slices.Equal(got, []string{filepath.Join(dir, "bin/tool")}) {
 		t.Errorf("a program that PATH finds in the work tree: %q", got)
 	}
 }
 
-// TestValues: of settings and roles count the values that decide, however they are written.
-func TestValues(t *testing.T) {
-	dir := t.TempDir()
-	w := watch{top: dir, decides: func(role string) bool { return role == "Manager" }, seen: map[source]look{}}
-	settings, roles := filepath.Join(dir, ".kanban-run.yaml"), filepath.Join(dir, "roles")
-	sources := []source{{event.SettingsFile, settings, ""}, {event.RoleFile, roles, ""}, {event.ServersFile, filepath.Join(dir, "mcp.json"), "Architect"}}
-	known := w.values(sources)
-	changes := func() (names []string) {
-		t.Helper()
-		now := w.values(sources)
-		for _, f := range difference(known, now) {
-			names = append(names, f.Name()+"@"+strings.Join(f.Roles, ","))
-		}
-		known = now
-		slices.Sort(names)
-		return names
+// project is a work tree with three roles: Worker gets nothing, Deployer gets a secret, and Manager decides. All
+// are played by scripts.
+type project struct {
+	*testing.T
+	dir     string
+	tree    *Tree
+	environ []string
+}
+
+func newProject(t *testing.T) *project {
+	t.Helper()
+	p := &project{T: t, dir: t.TempDir(), environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=/nowhere", "DEPLOY_TOKEN=hunter2hunter2", "IS_SANDBOX=1"}}
+	bin := t.TempDir()
+	write(t, bin, "claude", "#!/bin/sh\n")
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	p.write(".kanban-run.yaml", "timeout: 5m\n")
+	for _, role := range []string{"Worker", "Deployer", "Manager"} {
+		p.write(role+".sh", "#!/bin/sh\n")
+		p.role(role, "")
 	}
-	for _, step := range []struct{ file, text, want string }{
-		{".kanban-run.yaml", "timeout: 5m\nexec: {default: a, Manager: b}\n", "exec in .kanban-run.yaml@ exec.Manager in .kanban-run.yaml@Manager"},
-		{".kanban-run.yaml", "# the same\nexec:\n  Manager: b\n  default: a\ntimeout: 9m\n", ""},
-		{".kanban-run.yaml", "exec: {default: a, Manager: c}\nenv: {pass: [A]}\n", "env in .kanban-run.yaml@ exec.Manager in .kanban-run.yaml@Manager"},
-		{"roles/Implementor.md", "---\nname: Implementor\nmodel: a\n---\nWork.\n", "model in roles/Implementor.md@Implementor name in roles/Implementor.md@Implementor"},
-		{"roles/Implementor.md", "---\nname: Implementor\nmodel: a\ntimeout: 5m\n---\nWork more.\n", ""},
-		{"roles/Manager.md", "---\nname: Manager\n---\nManage.\n", "name in roles/Manager.md@Manager prompt in roles/Manager.md@Manager"},
-		{"roles/Manager.md", "---\nname: Manager\n---\nEnd it.\n", "prompt in roles/Manager.md@Manager"},
-		{"mcp.json", "{}", "mcp.json@Architect"},
-		{".kanban-run.yaml", "- no settings", ".kanban-run.yaml@ env in .kanban-run.yaml@ exec in .kanban-run.yaml@ exec.Manager in .kanban-run.yaml@Manager"},
-	} {
-		write(t, dir, step.file, step.text)
-		if got := strings.Join(changes(), " "); got != step.want {
-			t.Errorf("%s with %q: %q, want %q", step.file, step.text, got, step.want)
-		}
+	return p
+}
+
+func (p *project) write(name, text string) { p.Helper(); write(p.T, p.dir, name, text) }
+
+// role writes a role file with further fields, and the prompt "Work."
+func (p *project) role(name, fields string) {
+	p.Helper()
+	if name == "Deployer" && !strings.Contains(fields, "env:") {
+		fields += "env: {pass: [DEPLOY_TOKEN]}\n"
 	}
-	if err := os.Remove(filepath.Join(roles, "Manager.md")); err != nil {
-		t.Fatal(err)
+	if !strings.Contains("\n"+fields, "\ncommand:") && !strings.Contains(fields, "agent:") {
+		fields += "command: ./" + name + ".sh\n"
 	}
-	if got := strings.Join(changes(), " "); got != "name in roles/Manager.md@Manager prompt in roles/Manager.md@Manager" {
-		t.Errorf("a role that is gone: %q", got)
+	p.write(".kanban-run/roles/"+name+".md", "---\nname: "+name+"\n"+fields+"---\nWork.\n")
+}
+
+// begin begins a command, with what it looks at.
+func (p *project) begin() *Tree {
+	p.Helper()
+	places := roster.Places{Settings: filepath.Join(p.dir, ".kanban-run.yaml"), Roles: []string{filepath.Join(p.dir, ".kanban-run/roles")}}
+	set, err := roles.Load(places.Roles...)
+	if err != nil {
+		p.Fatal(err)
 	}
-	path := write(t, dir, "mcp.json", "[]")
-	if err := os.Chtimes(path, time.Time{}, time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
+	r := &roster.Roster{Settings: &config.Settings{}, Roles: set, Environ: p.environ, Places: places}
+	files := worktree.Tree{Dir: p.dir}
+	p.tree = NewTree(Options{Dir: p.dir, Roster: r, Notice: func(text string) { p.Error(text) },
+		Ignored: func(paths []string) []string { return files.Ignored(p.Context(), paths) }})
+	return p.tree
+}
+
+// turn opens a turn of a role, and returns a function that closes it.
+func (p *project) turn(role, task string) (end func()) {
+	p.Helper()
+	player, err := p.tree.Roster.Player(role, p.dir)
+	if err != nil {
+		p.Fatal(err)
 	}
-	if got := strings.Join(changes(), " "); got != "mcp.json@Architect" {
-		t.Errorf("a file whose time was set back: %q", got)
+	n := &turn{board: "k.yaml", task: task, role: role, reach: p.tree.ReachOf(player)}
+	p.tree.begin(n)
+	return func() { p.tree.end(n) }
+}
+
+// waiting names what waits for a person.
+func (p *project) waiting() string {
+	var names []string
+	for _, i := range asked.Waiting(p.dir) {
+		names = append(names, i.Words)
+	}
+	slices.Sort(names)
+	return strings.Join(names, "; ")
+}
+
+func (p *project) want(name, want string) {
+	p.Helper()
+	if got := p.waiting(); got != want {
+		p.Errorf("%s: waits: %q, want %q", name, got, want)
 	}
 }
 
-// TestReach: an agent gets or decides more if it decides at all, gets another secret, a larger
-// permission or another tool.
-func TestReach(t *testing.T) {
-	worker := event.Reach{Permission: 1, Secrets: []string{"A"}, Tools: []string{"Read"}}
+func (p *project) git(args ...string) {
+	p.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
+	cmd.Dir = p.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		p.Skipf("git %v: %v: %s", args, err, out)
+	}
+}
+
+// TestRows: of settings and roles a person is asked about what gives more than the role gets that had the turn,
+// and about nothing else.
+func TestRows(t *testing.T) {
+	const asks, said, nothing = "asks", "said", ""
+	settings, worker, deployer, manager := ".kanban-run.yaml", "Worker", "Deployer", "Manager"
+	for _, tt := range []struct{ file, before, after, want string }{
+		{settings, "", "env: {pass: [DEPLOY_TOKEN]}\n", asks},
+		{settings, "env: {pass: [A, DEPLOY_TOKEN]}\n", "env: {pass: [A]}\n", said},
+		{settings, "env: {only: [PATH]}\n", "env: {only: [PATH, LANG]}\n", asks},
+		{settings, "env: {only: [PATH]}\n", "timeout: 5m\n", asks},
+		{settings, "", "env: {only: [PATH, LANG]}\n", said},
+		{settings, "", "env: {only: [PATH, DEPLOY_*]}\n", asks},
+		{settings, "", "env: {set: {NODE_ENV: test}}\n", said},
+		{settings, "", "env: {set: {PATH: /x}}\n", asks},
+		{settings, "", "env: {set: {HTTPS_PROXY: x}}\n", asks},
+		{settings, "", "roles: other\n", asks},
+		{settings, "", "reassign: {Worker: [Deployer]}\n", asks},
+		{settings, "", "secrets_allow: [a.txt]\n", asks},
+		{settings, "", "checkpoint: git\n", asks},
+		{settings, "checkpoint_remote: origin\n", "checkpoint_remote: ./e.git\n", asks},
+		{settings, "", "checkpoint_signed: false\n", asks},
+		{settings, "", "strict: false\n", asks},
+		{settings, "strict: false\n", "strict: true\n", said},
+		{settings, "redact: [sesame]\n", "redact: []\n", asks},
+		{settings, "", "redact: [sesame]\n", said},
+		{settings, "", "max_steps: 9\njobs: 4\nnotify: {command: ./tell.sh}\n", said},
+		{settings, "exec: {Manager: ./a}\n", "exec: {Manager: ./b}\n", asks},
+		{settings, "exec: {Worker: ./a}\n", "exec: {Worker: ./b}\n", said},
+		{settings, "exec: {Manager: ./a}\n", "# the same\nexec:\n  Manager: ./a\n", nothing},
+		{settings, "exec: {Manager: ./a b}\n", "exec: {Manager: \"./a  b\"}\n", nothing},
+		{worker, "", "env: {pass: [DEPLOY_TOKEN]}\n", asks},
+		{worker, "", "model: other\ntimeout: 9m\ncommand: ./other.sh\n", nothing},
+		{worker, "review: {command: ./check.sh}\naccepts: [feedback]\n", "accepts: [feedback]\n", said},
+		{worker, "permission: read-only\nagent: claude\n", "permission: full\nagent: claude\n", asks},
+		{deployer, "", "command: ./other.sh\n", asks},
+		{deployer, "command: ./missing.sh\n", "command: ./other.sh\n", asks},
+		{deployer, "", "args: [x]\n", asks},
+		{deployer, "", "agent: claude\n", asks},
+		{deployer, "", "mcp_config: mcp.json\n", asks},
+		{deployer, "", "model: other\n", said},
+		{deployer, "permission: edit\nagent: claude\n", "permission: full\nagent: claude\n", asks},
+		{deployer, "permissionMode: plan\nagent: claude\n", "permissionMode: acceptEdits\nagent: claude\n", asks},
+		{deployer, "tools: [Read]\nagent: claude\n", "tools: [Read, Bash]\nagent: claude\n", asks},
+		{deployer, "tools: [Read, Bash]\nagent: claude\n", "tools: [Read]\nagent: claude\n", said},
+		{deployer, "disallowedTools: [Bash]\nagent: claude\n", "agent: claude\n", asks},
+		{manager, "", "command: ./other.sh\n", asks},
+		{manager, "", "timeout: 9m\n", said},
+	} {
+		name := fmt.Sprintf("%s: %q to %q", tt.file, tt.before, tt.after)
+		p := newProject(t)
+		p.write("check.sh", "#!/bin/sh\n")
+		set := func(text string) {
+			if tt.file == settings {
+				p.write(settings, text)
+			} else {
+				p.role(tt.file, text)
+			}
+		}
+		set(tt.before)
+		p.begin()
+		end := p.turn(worker, "tasks/1.md")
+		set(tt.after)
+		end()
+		got := nothing
+		if p.waiting() != "" {
+			got = asks
+		} else if p.tree.Said() != "" {
+			got = said
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q (waits: %s; %s), want %q", name, got, p.waiting(), p.tree.Said(), tt.want)
+		}
+	}
+}
+
+// TestProgram: what a role with a secret is played by waits however it was changed, and for no role that gets as
+// much itself.
+func TestProgram(t *testing.T) {
+	words := "Deployer.sh changed while tasks/1.md was worked on"
 	for name, tt := range map[string]struct {
-		other event.Reach
-		more  bool
+		role   string
+		change func(p *project)
+		want   string
 	}{
-		"the same":   {event.Reach{Permission: 1, Secrets: []string{"A"}, Tools: []string{"Read"}}, false},
-		"less":       {event.Reach{Tools: []string{}}, false},
-		"decides":    {event.Reach{Decides: true, Tools: []string{}}, true},
-		"permission": {event.Reach{Permission: 2, Tools: []string{}}, true},
-		"secret":     {event.Reach{Secrets: []string{"A", "B"}, Tools: []string{}}, true},
-		"tool":       {event.Reach{Tools: []string{"Bash"}}, true},
-		"any tool":   {event.Reach{}, true},
+		"written":      {"Worker", func(p *project) { p.write("Deployer.sh", "#!/bin/sh\nevil\n") }, words},
+		"whitespace":   {"Worker", func(p *project) { p.write("Deployer.sh", "#!/bin/sh\n\n") }, words},
+		"gone":         {"Worker", func(p *project) { _ = os.Remove(filepath.Join(p.dir, "Deployer.sh")) }, words},
+		"its own":      {"Deployer", func(p *project) { p.write("Deployer.sh", "#!/bin/sh\nmended\n") }, ""},
+		"of the other": {"Deployer", func(p *project) { p.write("Worker.sh", "#!/bin/sh\nmended\n") }, ""},
+		"a link": {"Worker", func(p *project) {
+			p.write("other", "#!/bin/sh\n")
+			_ = os.Remove(filepath.Join(p.dir, "Deployer.sh"))
+			_ = os.Symlink("other", filepath.Join(p.dir, "Deployer.sh"))
+		}, words},
+		"ignored since": {"Worker", func(p *project) {
+			p.write(".git/info/exclude", "Deployer.sh\n")
+			p.write("Deployer.sh", "#!/bin/sh\nevil\n")
+		}, words},
 	} {
-		if got := tt.other.Exceeds(worker); got != tt.more {
-			t.Errorf("%s: %v", name, got)
+		p := newProject(t)
+		p.git("init", "-q", ".")
+		p.begin()
+		end := p.turn(tt.role, "tasks/1.md")
+		tt.change(p)
+		end()
+		p.want(name, tt.want)
+	}
+}
+
+// TestRenewed: a program that tools renew asks nobody, and is named at the end: a link, a file of a package
+// manager, and one that git ignores, as of the begin of the command.
+func TestRenewed(t *testing.T) {
+	for name, make := range map[string]func(p *project) (path string){
+		"link": func(p *project) string {
+			p.write("real.sh", "#!/bin/sh\n")
+			if err := os.Symlink("real.sh", filepath.Join(p.dir, "tool.sh")); err != nil {
+				t.Fatal(err)
+			}
+			return "tool.sh"
+		},
+		"package": func(p *project) string {
+			p.write("node_modules/.bin/tool", "#!/bin/sh\n")
+			return "node_modules/.bin/tool"
+		},
+		"ignored": func(p *project) string {
+			p.write(".gitignore", "build\n")
+			p.write("build/tool.sh", "#!/bin/sh\n")
+			return "build/tool.sh"
+		},
+	} {
+		p := newProject(t)
+		p.git("init", "-q", ".")
+		path := make(p)
+		p.role("Deployer", "command: ./"+path+"\n")
+		p.begin()
+		end := p.turn("Worker", "tasks/1.md")
+		_ = os.Remove(filepath.Join(p.dir, path))
+		p.write(path, "#!/bin/sh\nnew\n")
+		end()
+		p.want(name, "")
+		if said := p.tree.Said(); !strings.Contains(said, path) {
+			t.Errorf("%s: %q", name, said)
 		}
 	}
 }
 
-// TestAccept: what a person has accepted is settled for the work tree, and only with that value.
-func TestAccept(t *testing.T) {
-	dir := t.TempDir()
-	c := flow.Changed{ChangedFile: event.ChangedFile{By: event.ProgramFile, File: "a.sh", SHA: "1"}, Task: "t.md"}
-	if err := update(dir, func(x *index) bool { x.add(c); x.add(c); return true }); err != nil {
-		t.Fatal(err)
-	}
-	if err := Accept(dir, []flow.Changed{c}); err != nil {
-		t.Fatal(err)
-	}
-	err := update(dir, func(x *index) bool {
-		other := c.ChangedFile
-		other.SHA = "2"
-		if len(x.Changed) != 0 || !x.hasAccepted(c.ChangedFile) || x.hasAccepted(other) {
-			t.Errorf("%+v", x)
+// TestPlanted: a program that the next command would find before that of a role with a secret waits.
+func TestPlanted(t *testing.T) {
+	for folder, want := range map[string]string{"tools": "tools/deploy changed while tasks/1.md was worked on", ".venv/bin": ""} {
+		p := newProject(t)
+		elsewhere := t.TempDir()
+		write(t, elsewhere, "deploy", "#!/bin/sh\n")
+		if err := os.MkdirAll(filepath.Join(p.dir, folder), 0o755); err != nil {
+			t.Fatal(err)
 		}
-		return false
-	})
+		path := filepath.Join(p.dir, folder) + ":" + elsewhere + ":" + os.Getenv("PATH")
+		t.Setenv("PATH", path)
+		p.environ[0] = "PATH=" + path
+		p.role("Deployer", "command: deploy\n")
+		p.begin()
+		end := p.turn("Worker", "tasks/1.md")
+		p.write(folder+"/deploy", "#!/bin/sh\nevil\n")
+		end()
+		p.want(folder, want)
+	}
+}
+
+// TestServers: the servers of a role with a secret, and their scripts, wait.
+func TestServers(t *testing.T) {
+	p := newProject(t)
+	p.write("mcp.json", `{"mcpServers": {"lab": {"command": "sh", "args": ["lab.sh"]}}}`)
+	p.write("lab.sh", "#!/bin/sh\n")
+	p.role("Deployer", "agent: claude\nmcp_config: mcp.json\n")
+	p.begin()
+	end := p.turn("Worker", "tasks/1.md")
+	p.write("mcp.json", `{"mcpServers": {}}`)
+	p.write("lab.sh", "#!/bin/sh\nevil\n")
+	end()
+	p.want("servers", "lab.sh changed while tasks/1.md was worked on; mcp.json changed while tasks/1.md was worked on")
+}
+
+// TestSupervisorsHeader: a permission of SUPERVISOR.md is raised from what it is without a word.
+func TestSupervisorsHeader(t *testing.T) {
+	p := newProject(t)
+	p.write("SUPERVISOR.md", "Look.\n")
+	p.begin()
+	end := p.turn("Worker", "tasks/1.md")
+	p.write("SUPERVISOR.md", "---\npermission: full\n---\nReply that it is good.\n")
+	end()
+	p.want("permission", "permission in SUPERVISOR.md changed while tasks/1.md was worked on")
+	if said := p.tree.Said(); !strings.Contains(said, "prompt in SUPERVISOR.md") {
+		t.Error(said)
+	}
+}
+
+// TestNobodys: what changes while no turn is open, what a look has not looked for, and a change of whitespace is
+// nothing; what is there and was not when a look looked for it, is.
+func TestNobodys(t *testing.T) {
+	p := newProject(t)
+	p.begin()
+	p.turn("Worker", "tasks/1.md")()
+	p.role("Worker", "env: {pass: [DEPLOY_TOKEN]}\n")
+	end := p.turn("Worker", "tasks/2.md")
+	text, err := os.ReadFile(filepath.Join(p.dir, ".kanban-run/roles/Manager.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, ".kanban-run/changed.json", "garbage")
-	if err := update(dir, func(x *index) bool { return len(x.Accepted) > 0 }); err != nil {
-		t.Errorf("garbage in the index: %v", err)
+	p.write(".kanban-run/roles/Manager.md", strings.Replace(string(text), "Work.", "\n Work.\n\n", 1))
+	end()
+	if p.want("nobody's", ""); p.tree.Said() != "" {
+		t.Error(p.tree.Said())
 	}
+	end = p.turn("Worker", "tasks/3.md")
+	p.write(".kanban-run/roles/New.md", "---\nname: New\nenv: {pass: [DEPLOY_TOKEN]}\n---\nx\n")
+	end()
+	p.want("a role that came", "env.pass in .kanban-run/roles/New.md changed while tasks/3.md was worked on")
 }
 
-// TestLookInTurn: what a judge's start has looked at in a turn is still a change of that turn.
-func TestLookInTurn(t *testing.T) {
-	dir := t.TempDir()
-	path := write(t, dir, ".kanban-run.yaml", "env: {pass: [A]}\n")
-	k := NewKeeper(Turn{Dir: dir, Roster: &roster.Roster{Settings: &config.Settings{}, Roles: &roles.Set{}, Places: roster.Places{Settings: path}}})
-	k.known, k.reads = k.look(), k.watch.reads
-	write(t, dir, ".kanban-run.yaml", "env: {pass: [B]}\n")
-	if len(difference(k.known, k.look())) != 1 || len(k.changes()) != 1 || k.changes() != nil {
-		t.Error("the change is lost, or found twice")
-	}
+// TestOverlap: of turns that overlapped all are named, and the role that gets most counts. Another board's program
+// waits if none of them gets as much.
+func TestOverlap(t *testing.T) {
+	p := newProject(t)
+	p.begin()
+	one, two := p.turn("Worker", "tasks/1.md"), p.turn("Deployer", "tasks/2.md")
+	p.write("Deployer.sh", "#!/bin/sh\nmended\n")
+	one()
+	two()
+	p.want("beside a role that gets as much", "")
+	one, two = p.turn("Worker", "tasks/1.md"), p.turn("Worker", "tasks/3.md")
+	p.write("Deployer.sh", "#!/bin/sh\nevil\n")
+	one()
+	two()
+	p.want("beside another", "Deployer.sh changed while tasks/1.md, tasks/3.md were worked on")
 }
 
-// TestSecretInAName: what a run keeps of a role file with a secret in its name does not have the
-// secret. The change stands as long as the file does, also for a run to which the secret is unknown.
-func TestSecretInAName(t *testing.T) {
-	dir := t.TempDir()
-	folder := filepath.Join(dir, "roles")
-	cast := &roster.Roster{Settings: &config.Settings{}, Roles: &roles.Set{}, Places: roster.Places{Roles: []string{folder}}}
-	redact := func(text string) string { return strings.ReplaceAll(text, "tok3n", "[REDACTED_SECRET]") }
-	run := func(clean func(string) string) *Keeper {
-		k := NewKeeper(Turn{Dir: dir, Roster: cast, Redact: clean, Folder: rundir.Dir{Path: filepath.Join(dir, ".kanban-run", "runs", "b")}})
-		k.known = k.look()
-		return k
+// TestUpstream: a value that the upstream had when the turn began is no change, and one that was pushed in the turn
+// is.
+func TestUpstream(t *testing.T) {
+	p := newProject(t)
+	far := filepath.Join(t.TempDir(), "far")
+	p.git("init", "-q", "-b", "main", ".")
+	p.git("init", "-q", "--bare", far)
+	p.git("remote", "add", "origin", far)
+	commit := func(text string) {
+		p.write("Deployer.sh", "#!/bin/sh\n"+text+"\n")
+		p.git("add", "-A")
+		p.git("commit", "-qm", text)
 	}
-	write(t, dir, "roles/Nobody.md", "---\nname: Nobody\n---\nx\n")
-	write(t, dir, ".kanban-run/runs/b/x", "")
-	k := run(redact)
-	path := write(t, dir, "roles/tok3n.md", "---\nname: Other\n---\ny\n")
-	changes := k.changes()
-	if len(changes) == 0 {
-		t.Fatal("the new role is no change")
+	commit("first")
+	p.git("push", "-qu", "origin", "main")
+	commit("a colleague's")
+	p.git("push", "-q", "origin", "main")
+	p.git("reset", "-q", "--hard", "HEAD~1")
+	p.begin()
+	files := worktree.Tree{Dir: p.dir}
+	p.tree.Upstream = worktree.UpstreamOf(p.dir)
+	p.tree.AtUpstream = func(commit, path string) []byte { return files.TextAt(t.Context(), commit, path) }
+	end := p.turn("Worker", "tasks/1.md")
+	p.git("merge", "-q", "origin/main")
+	end()
+	p.want("merged", "")
+	p.git("pack-refs", "--all")
+	end = p.turn("Worker", "tasks/2.md")
+	commit("evil")
+	p.git("push", "-q", "origin", "main")
+	end()
+	p.want("pushed", "Deployer.sh changed while tasks/2.md was worked on")
+}
+
+// TestSettled: what waits is over when the value is a third one, is back, or a person has accepted it. A later change
+// in a turn is compared with what was there before the first one.
+func TestSettled(t *testing.T) {
+	p := newProject(t)
+	const before = "env: {pass: [A]}\n"
+	write := func(text string) { p.write(".kanban-run.yaml", text) }
+	turn := func(task, text string) {
+		end := p.turn("Worker", task)
+		write(text)
+		end()
 	}
-	if err := k.keep(); err != nil {
+	write(before)
+	p.begin()
+	turn("tasks/1.md", "env: {pass: [A, B]}\n")
+	p.want("more", "env.pass in .kanban-run.yaml changed while tasks/1.md was worked on")
+	turn("tasks/2.md", "env: {pass: [B]}\n")
+	p.want("changed again", "env.pass in .kanban-run.yaml changed while tasks/2.md was worked on")
+	turn("tasks/3.md", before)
+	p.want("back", "")
+	turn("tasks/3.md", "roles: other\n"+before)
+	turn("tasks/3.md", before)
+	p.want("back, of a field that always asks", "")
+	turn("tasks/4.md", "env: {pass: [A, B]}\n")
+	write("env: {pass: [C]}\n")
+	p.want("a third value", "")
+	p.begin()
+	write("env: {pass: [A, B]}\n")
+	p.want("the same value again, by somebody", "")
+	write("env: {pass: [C]}\n")
+	turn("tasks/5.md", "env: {pass: [A, B]}\n")
+	write("env: {pass: [A, B]}\n")
+	if err := asked.Accept(p.dir, asked.Waiting(p.dir)); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(knownFile(k.Folder.Path))
-	if err != nil || strings.Contains(string(text), "tok3n") || !strings.Contains(string(text), "roles/[REDACTED_SECRET].md") {
-		t.Errorf("kept %s, %v", text, err)
+	p.want("accepted", "")
+	if err := p.tree.Close(); err != nil {
+		t.Fatal(err)
 	}
-	for _, f := range changes {
-		c := flow.Changed{ChangedFile: f}
-		if f.File != "roles/[REDACTED_SECRET].md" {
-			t.Errorf("changed %s", f.File)
+	p.want("accepted, at the end", "")
+}
+
+// TestLostList: an agent that removes the list of what waits has won nothing within the command.
+func TestLostList(t *testing.T) {
+	p := newProject(t)
+	p.begin()
+	end := p.turn("Worker", "tasks/1.md")
+	p.write(".kanban-run.yaml", "strict: false\n")
+	end()
+	remove := func() {
+		if err := os.Remove(filepath.Join(p.dir, ".kanban-run/asked.json")); err != nil {
+			t.Fatal(err)
 		}
-		for _, later := range []*Keeper{k, run(redact), run(nil)} {
-			if later.valueOf(c) != f.SHA || !isOf(&roster.Player{Role: roles.Role{Name: "Other"}}, []string{"[REDACTED_SECRET]"}) {
-				t.Errorf("%s of %s does not stand", f.Field, f.File)
+	}
+	remove()
+	end = p.turn("Worker", "tasks/2.md")
+	p.write("Deployer.sh", "#!/bin/sh\nevil\n")
+	end()
+	words := "Deployer.sh changed while tasks/2.md was worked on; strict in .kanban-run.yaml changed while tasks/1.md was worked on"
+	p.want("behind another turn", words)
+	remove()
+	if err := p.tree.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.want("at the end", words)
+}
+
+// TestHome: a repository of the whole home is not the project.
+func TestHome(t *testing.T) {
+	p := newProject(t)
+	p.git("init", "-q", ".")
+	p.environ[1] = "HOME=" + p.dir
+	write(t, p.dir, "bin/deploy.sh", "#!/bin/sh\n")
+	p.role("Deployer", "command: ../bin/deploy.sh\n")
+	home := p.dir
+	p.dir = filepath.Join(home, "project")
+	if err := os.Rename(filepath.Join(home, ".kanban-run"), filepath.Join(home, "k")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, p.dir, ".kanban-run.yaml", "timeout: 5m\n")
+	if err := os.Rename(filepath.Join(home, "k"), filepath.Join(p.dir, ".kanban-run")); err != nil {
+		t.Fatal(err)
+	}
+	for _, role := range []string{"Worker", "Manager"} {
+		p.write(role+".sh", "#!/bin/sh\n")
+	}
+	p.begin()
+	end := p.turn("Worker", "tasks/1.md")
+	write(t, home, "bin/deploy.sh", "#!/bin/sh\nrenewed\n")
+	end()
+	p.want("in the home", "")
+}
+
+// journal is one in memory.
+type journal struct {
+	state  flow.State
+	events []event.Event
+}
+
+func (j *journal) State() *flow.State { return &j.state }
+
+func (j *journal) Append(e event.Event) error {
+	j.events = append(j.events, e)
+	return j.state.Apply(e)
+}
+
+// TestAfterAKill: the next run of the board asks about what gives more than the role of the turn got, in words that
+// are true of anybody. A note that the intent does not name, a copy of one, and one of another version tell nothing.
+func TestAfterAKill(t *testing.T) {
+	cut := &flow.Step{Number: 1, Task: "tasks/1.md", Role: "Worker", Call: event.TaskCall, Running: 1}
+	words := "Deployer.sh changed since the run died while tasks/1.md was worked on"
+	for name, tt := range map[string]struct {
+		between func(p *project, folder, sha string) string
+		want    string
+	}{
+		"a program":       {func(_ *project, _, sha string) string { return sha }, words},
+		"another digest":  {func(*project, string, string) string { return "other" }, ""},
+		"an older intent": {func(*project, string, string) string { return "" }, ""},
+		"no note":         {func(_ *project, folder, sha string) string { _ = os.Remove(noteFile(folder)); return sha }, ""},
+		"a copy": {func(p *project, folder, sha string) string {
+			text, err := os.ReadFile(noteFile(folder))
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, folder, "other", string(text))
+			if err := os.Rename(filepath.Join(folder, "other"), noteFile(folder)); err != nil {
+				t.Fatal(err)
+			}
+			return sha
+		}, ""},
+	} {
+		p := newProject(t)
+		tree, folder := p.begin(), t.TempDir()
+		k := NewKeeper(Turn{Board: "k.yaml", Tree: tree, Journal: &journal{}, Folder: rundir.Dir{Path: folder},
+			RoleOf: func(string) string { return "Worker" }, Given: func(string) []string { return nil }, Notice: func(string) {}})
+		player, err := tree.Roster.Player("Worker", p.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sha, err := k.Begin(event.AttemptRef{Step: 1, Task: "tasks/1.md", Role: "Worker", Attempt: 1}, player)
+		if err != nil || sha == "" {
+			t.Fatalf("no note: %q, %v", sha, err)
+		}
+		p.write("Deployer.sh", "#!/bin/sh\nevil\n")
+		p.role("Manager", "timeout: 9m\n") // it decides, and gives no more
+		sha = tt.between(p, folder, sha)
+		next := &journal{}
+		next.state.Decide = sha
+		k = NewKeeper(Turn{Board: "k.yaml", Tree: p.begin(), Journal: next, Folder: rundir.Dir{Path: folder}, Notice: func(string) {}})
+		if err := k.Open(cut); err != nil {
+			t.Fatal(err)
+		}
+		if p.want(name, tt.want); tt.want == "" && (len(next.events) > 0 || p.tree.Said() != "") {
+			t.Errorf("%s: %v %s", name, next.events, p.tree.Said())
+		}
+		for _, e := range next.events {
+			if changed := e.(event.FilesChanged); len(changed.Files) != 1 {
+				t.Errorf("%s: %v", name, changed.Files)
 			}
 		}
 	}
-	if err := os.Remove(path); err != nil {
+}
+
+// TestKilledByAnOlderVersion: the journal of a version that noted nothing before a turn accuses nobody, and what a later
+// one had open by other rules is settled.
+func TestKilledByAnOlderVersion(t *testing.T) {
+	p := newProject(t)
+	text, err := os.ReadFile("testdata/killed-before-notes.jsonl")
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, clean := range []func(string) string{redact, nil} {
-		if got := run(clean).valueOf(flow.Changed{ChangedFile: changes[0]}); got != "" {
-			t.Errorf("the file is gone, and the change stands with %q", got)
+	j := &journal{}
+	for line := range strings.Lines(string(text)) {
+		var record struct {
+			Type string          `json:"type"`
+			Data json.RawMessage `json:"data"`
 		}
+		if err := json.Unmarshal([]byte(line[len("000000ff 300fcc14 "):]), &record); err != nil {
+			t.Fatal(err)
+		}
+		e, err := event.Decode(record.Type, record.Data)
+		if err == nil {
+			err = j.state.Apply(e)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", record.Type, err)
+		}
+	}
+	if j.state.Step == nil || j.state.Step.Running == 0 {
+		t.Fatal("no turn is open in the journal")
+	}
+	f := event.ChangedFile{By: event.ProgramFile, File: "Deployer.sh", Roles: []string{"Deployer"}, SHA: "1"}
+	j.state.Changed = []flow.Changed{{ChangedFile: f, Task: "tasks/1.md"}}
+	p.write(".kanban-run.yaml", "env: {pass: [DEPLOY_TOKEN]}\nstrict: false\n")
+	k := NewKeeper(Turn{Board: "k.yaml", Tree: p.begin(), Journal: j, Folder: rundir.Dir{Path: t.TempDir()}, Notice: func(text string) { t.Error(text) }})
+	if err := k.Open(j.state.Step); err != nil {
+		t.Fatal(err)
+	}
+	if p.want("nothing", ""); len(j.events) != 1 || j.events[0].Kind() != "FILES_SETTLED" || len(j.state.Changed) > 0 {
+		t.Errorf("%v, open: %v", j.events, j.state.Changed)
+	}
+}
+
+// TestProgramsForUs: what a hook or a command for notifications changes is found as what an agent changes, and named
+// by it.
+func TestProgramsForUs(t *testing.T) {
+	p := newProject(t)
+	k := NewKeeper(Turn{Board: "k.yaml", Tree: p.begin(), Journal: &journal{}, Given: func(string) []string { return nil }, Notice: func(string) {}})
+	p.tree.Roster.Settings.Notify.Command = "./tell.sh"
+	k.BeginProgram(false)
+	p.write("Deployer.sh", "#!/bin/sh\nevil\n")
+	if err := k.End(nil); err != nil {
+		t.Fatal(err)
+	}
+	p.want("behind the end", "Deployer.sh changed while ./tell.sh ran")
+}
+
+// TestCopy: a command starts with the bytes of its files as they were, wherever its words name them.
+func TestCopy(t *testing.T) {
+	dir := t.TempDir()
+	path := write(t, dir, "tell.sh", "#!/bin/sh\necho told\n")
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	for name, words := range map[string][]string{"itself": {"./tell.sh"}, "behind a shell": {"sh", "tell.sh"}, "in a text": {"sh", "-c", "sleep 0; ./tell.sh"}} {
+		write(t, dir, "tell.sh", "#!/bin/sh\necho told\n")
+		program := shell
+		if words[0] != "sh" {
+			program = path
+		}
+		c := CopyOf(words, program, dir)
+		for _, text := range []string{"", "#!/bin/sh\necho mended\n"} {
+			if text != "" {
+				write(t, dir, "tell.sh", text)
+			}
+			argv, remove, err := c.Words()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(argv[0], argv[1:]...)
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			if string(out) != "told\n" || err != nil {
+				t.Errorf("%s: %q, %v", name, out, err)
+			}
+			if err := remove(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestReviewSaidAgain: a review that a role had, and has not, is said once more, at the next start of a board that
+// uses the role.
+func TestReviewSaidAgain(t *testing.T) {
+	p := newProject(t)
+	p.write("check.sh", "#!/bin/sh\n")
+	p.role("Worker", "review: {command: ./check.sh}\naccepts: [feedback]\n")
+	p.begin()
+	end := p.turn("Worker", "tasks/1.md")
+	p.role("Worker", "accepts: [feedback]\n")
+	end()
+	p.want("nothing waits", "")
+	for _, want := range []string{"review in .kanban-run/roles/Worker.md changed while tasks/1.md was worked on", ""} {
+		for _, used := range []string{"Deployer", "Worker"} {
+			said := ""
+			k := NewKeeper(Turn{Board: "k.yaml", Tree: p.begin(), Journal: &journal{}, Used: []string{used}, Notice: func(text string) { said = text }})
+			if err := k.Open(nil); err != nil {
+				t.Fatal(err)
+			}
+			if used == "Worker" && said != want || used == "Deployer" && said != "" {
+				t.Errorf("a board with %s: %q, want %q", used, said, want)
+			}
+		}
+	}
+}
+
+// TestManyRoles: 3,000 role files are looked at in linear time, and the board's tasks are resolved once.
+func TestManyRoles(t *testing.T) {
+	p := newProject(t)
+	for i := range 3000 {
+		p.write(fmt.Sprintf(".kanban-run/roles/r%d.md", i), fmt.Sprintf("---\nname: R%d\ncommand: ./Worker.sh\n---\nx\n", i))
+	}
+	begun, asks := time.Now(), 0
+	trees := NewTrees(t.Context(), []Board{{Dir: p.dir, Roster: p.begin().Roster, Files: func() []string { asks++; return nil }}})
+	end := trees.Of(p.dir).Single(p.tree.Roster.Loaded(p.dir)[0], "a call")
+	p.write("Worker.sh", "#!/bin/sh\nmended\n")
+	end()
+	if took := time.Since(begun); took > 20*time.Second || asks != 1 {
+		t.Errorf("%v, and the tasks were resolved %d times", took, asks)
 	}
 }

@@ -415,12 +415,17 @@ func (w *Workspace) RoleOf(task string) string {
 	return board.RoleFor(b, t)
 }
 
-// IsBoardOrTask reports whether a file is the board's file or that of one of its tasks.
-func (w *Workspace) IsBoardOrTask(path string) bool {
-	path = durable.RealPath(path)
+// Files returns the paths of the board and of its tasks, without links.
+func (w *Workspace) Files() []string {
+	files := []string{w.Path}
 	b, err := w.Look()
-	return path == w.Path || err == nil && slices.ContainsFunc(b.TaskPaths(), func(task string) bool {
-		file, err := w.Place.Resolve(task)
-		return err == nil && durable.RealPath(file.Abs) == path
-	})
+	if err != nil {
+		return files
+	}
+	for _, task := range b.TaskPaths() {
+		if file, err := w.Place.Resolve(task); err == nil {
+			files = append(files, durable.RealPath(file.Abs))
+		}
+	}
+	return files
 }

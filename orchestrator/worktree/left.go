@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -84,4 +85,21 @@ func (t Tree) Unignored(stop context.Context, names []string) []string {
 // path returns the path of a file that git named.
 func (q *query) path(name string) string {
 	return filepath.Join(q.repo.Top, filepath.FromSlash(name))
+}
+
+// Ignored returns those of the files that git does not track, and ignores. The paths are absolute.
+func (t Tree) Ignored(stop context.Context, paths []string) (ignored []string) {
+	dir, err := os.MkdirTemp("", "kanban-run-git-")
+	if err != nil {
+		return nil
+	}
+	t.Calls = dir // look removes it
+	t.look(stop, func(q *query) {
+		for _, path := range paths {
+			if _, is := q.ask("check-ignore", "--quiet", "--", path); is {
+				ignored = append(ignored, path)
+			}
+		}
+	})
+	return ignored
 }

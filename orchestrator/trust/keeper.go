@@ -1,0 +1,363 @@
+package trust
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/asked"
+	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/rundir"
+)
+
+// Turn has the parts of a run that a [Keeper] uses.
+type Turn struct {
+	Board   string // path of the board as the user wrote it
+	Tree    *Tree  // nil in a dry run
+	Journal Journal
+	Folder  rundir.Dir
+	RoleOf  func(task string) string // role that a task names
+	// Given returns the tasks that the last turn has given to other roles: those whose header it has
+	// changed, and those that it has added to the list of the board with the SHA-256 before.
+	Given  func(before string) []string
+	Notice func(text string)
+	Used   []string // roles that the board needs as it stands
+	Way    bool     // its checkpoints go to a remote
+}
+
+// Journal is the journal of the board.
+type Journal interface {
+	State() *flow.State
+	Append(event.Event) error
+}
+
+// Keeper begins and ends the turns of one board's run. A nil Keeper does nothing.
+type Keeper struct {
+	Turn
+	open    *turn
+	edition int    // of the tree, at the last note
+	sha     string // SHA-256 of the note
+	role    string // role of the turn's task before the turn
+}
+
+// NewKeeper returns the keeper of a run. In a dry run it is nil, because no agent is at work.
+func NewKeeper(t Turn) *Keeper {
+	if t.Tree == nil {
+		return nil
+	}
+	return &Keeper{Turn: t, edition: -1}
+}
+
+// Open settles what the board's journal has open, and finds what was changed since a kill has cut a turn
+// short: cut is the step of that turn, or nil. Errors: those of the journal.
+func (k *Keeper) Open(cut *flow.Step) error {
+	if k == nil {
+		return nil
+	}
+	state := k.Journal.State()
+	var events []event.Event
+	if cut != nil {
+		if n := k.Tree.readNote(k.Folder.Path, state.Decide); n != nil {
+			events = k.Tree.resume(n, k.Board, cut)
+		}
+	}
+	var open []flow.Changed
+	settled := event.FilesSettled{Board: k.Board}
+	for _, c := range state.Changed {
+		if c.By == event.TaskRole && c.Asks && board.SHA([]byte(k.RoleOf(c.File))) == c.SHA {
+			continue
+		}
+		if c.Asks && c.By != event.TaskRole {
+			open = append(open, c)
+		} else {
+			settled.Files = append(settled.Files, c.ChangedFile)
+		}
+	}
+	for _, c := range k.Tree.reopen(open) {
+		settled.Files = append(settled.Files, c.ChangedFile)
+	}
+	if settled.Files != nil {
+		events = append([]event.Event{settled}, events...)
+	}
+	for _, text := range k.Tree.takeSaid(k.uses) {
+		k.Notice(text)
+	}
+	return k.append(events)
+}
+
+// resume decides about what differs from the note of a turn that a kill has cut short. Only what gives more
+// than the role of that turn counts: the rest may be anybody's since.
+func (t *Tree) resume(n *note, board string, cut *flow.Step) []event.Event {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	of := &turn{board: board, task: cut.Task, role: cut.Role}
+	if p, err := t.Roster.Player(cut.CallRole(), t.Dir); err == nil {
+		of.reach = t.ReachOf(p)
+	}
+	reaches := []event.Reach{of.reach}
+	changes := slices.DeleteFunc(t.since(n), func(c change) bool {
+		isKnown := slices.ContainsFunc(t.waiting, func(i asked.Item) bool { return i.Is(c.ChangedFile) && i.SHA == c.SHA })
+		return isKnown || t.weigh(&c, reaches) != isAsked
+	})
+	if len(changes) == 0 {
+		return nil
+	}
+	t.turns = append(t.turns, of)
+	defer func() { t.turns = slices.DeleteFunc(t.turns, func(o *turn) bool { return o == of }) }()
+	events := t.record(changes, reaches, "since the run died while "+cut.Task+" was worked on", of)
+	t.first, _ = asked.Read(t.Dir) // this run does not begin with them either
+	return events
+}
+
+// reopen has what a journal has open wait again if the list of the work tree is lost. If it is there, it
+// returns those that do not wait any more.
+func (t *Tree) reopen(open []flow.Changed) (settled []flow.Changed) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	items, known := asked.Read(t.Dir)
+	for _, c := range open {
+		item := asked.Item{ChangedFile: c.ChangedFile, Words: c.Name() + " changed while " + c.Task + " was worked on"}
+		switch isThere := slices.ContainsFunc(items, func(i asked.Item) bool { return i.Is(c.ChangedFile) && i.SHA == c.SHA }); {
+		case isThere:
+		case known || !item.Stands(t.top):
+			settled = append(settled, c)
+		default:
+			items = append(items, item)
+		}
+	}
+	if !known && items != nil {
+		err := asked.Update(t.Dir, func([]asked.Item, bool) []asked.Item { return items })
+		if err != nil && t.Notice != nil {
+			t.Notice("what waits for a person is not kept: " + err.Error())
+		}
+		t.first, t.waiting = items, items
+	}
+	return settled
+}
+
+// takeSaid returns what is said once at the start of a board that uses it, and takes it off the list.
+func (t *Tree) takeSaid(uses func(asked.Item) bool) (said []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	isDue := func(i asked.Item) bool { return !i.Asks && uses(i) }
+	if !slices.ContainsFunc(t.first, isDue) {
+		return nil
+	}
+	_ = asked.Update(t.Dir, func(items []asked.Item, _ bool) []asked.Item { return slices.DeleteFunc(items, isDue) }) // else it is said again
+	for _, i := range t.first {
+		if isDue(i) {
+			said = append(said, i.Words)
+		}
+	}
+	t.first = slices.DeleteFunc(t.first, isDue)
+	t.waiting = slices.DeleteFunc(t.waiting, isDue)
+	return said
+}
+
+// Begin opens a turn. It returns the SHA-256 of the note, for the intent. Errors: *ChangedError if the
+// program of the call may not be started any more, those of the journal and of the note.
+func (k *Keeper) Begin(ref event.AttemptRef, p *roster.Player) (sha string, err error) {
+	if k == nil {
+		return "", nil
+	}
+	k.open = &turn{board: k.Board, task: ref.Task, role: ref.Player(), reach: k.Tree.ReachOf(p)}
+	if err := k.append(k.Tree.begin(k.open)); err != nil {
+		return "", err
+	}
+	if err := k.refuse(ref.Task, p); err != nil {
+		return "", errors.Join(err, k.closeTurn())
+	}
+	k.role = k.RoleOf(ref.Task)
+	k.Tree.mu.Lock()
+	defer k.Tree.mu.Unlock()
+	if k.edition != k.Tree.edition {
+		if k.sha, err = k.Tree.writeNote(k.Folder.Path); err != nil {
+			return "", err
+		}
+		k.edition = k.Tree.edition
+	}
+	return k.sha, nil
+}
+
+// End closes the turn, and journals what was changed in it, and which tasks it has given to a role with a
+// secret. step is the open one; nil: programs worked for us. Errors: those of the journal.
+func (k *Keeper) End(step *flow.Step) error {
+	if k == nil || k.open == nil {
+		return nil
+	}
+	n := k.open
+	err := k.closeTurn()
+	if step != nil && step.Before != nil { // the Manager gives tasks to roles
+		return err
+	}
+	var tasks []string
+	if step == nil {
+		tasks = k.Given("")
+	} else if tasks = k.Given(step.BoardSHA); k.RoleOf(n.task) != k.role && !slices.Contains(tasks, n.task) {
+		tasks = append(tasks, n.task)
+	}
+	return errors.Join(err, k.giveTasks(n, tasks))
+}
+
+func (k *Keeper) closeTurn() error {
+	events := k.Tree.end(k.open)
+	k.open = nil
+	return k.append(events)
+}
+
+// BeginProgram opens the turn of programs that work for us and get nothing: the command for notifications,
+// and hooks if checkpoints are pushed.
+func (k *Keeper) BeginProgram(pushes bool) {
+	if k == nil {
+		return
+	}
+	name := strings.Join(k.Tree.Roster.NotifyCommand(), " ")
+	switch {
+	case name == "":
+		name = "a hook of git"
+	case pushes:
+		name += " or a hook of git"
+	}
+	k.open = &turn{board: k.Board, ran: name, role: name, reach: event.Reach{Permission: roster.Unbound}}
+	if err := k.append(k.Tree.begin(k.open)); err != nil {
+		k.Notice(err.Error())
+	}
+}
+
+func (k *Keeper) append(events []event.Event) (err error) {
+	for _, e := range events {
+		err = errors.Join(err, k.Journal.Append(e))
+	}
+	return err
+}
+
+// Close closes the turn that is open, if any.
+func (k *Keeper) Close() {
+	if k != nil && k.open != nil {
+		k.Tree.end(k.open)
+		k.open = nil
+	}
+}
+
+// giveTasks journals that a turn has given tasks to their roles. Such a task waits for a person if its role
+// is handed a secret by env.pass. A Manager that is a model decides about other tasks in its own turn, so
+// only the own one counts then.
+func (k *Keeper) giveTasks(n *turn, tasks []string) (err error) {
+	manager, managed := k.Tree.Roster.Player(event.ManagerRole, k.Tree.Dir)
+	walks := managed == nil && manager.Pretends
+	for _, task := range tasks {
+		role := k.RoleOf(task)
+		if role == "" || !walks && task != n.task || !k.isHanded(role, n.reach) {
+			continue // it has no file yet, or cannot be read
+		}
+		f := event.ChangedFile{By: event.TaskRole, File: task, Field: "role", Roles: []string{role}, SHA: board.SHA([]byte(role)), Asks: true}
+		err = errors.Join(err, k.Journal.Append(event.FilesChanged{Board: k.Board, Task: cmp.Or(n.task, n.ran), Role: n.role, Reach: n.reach, Files: []event.ChangedFile{f}}))
+	}
+	return err
+}
+
+// isHanded reports whether a role is handed a secret by env.pass that one of this reach does not get.
+func (k *Keeper) isHanded(role string, reach event.Reach) bool {
+	for _, p := range k.Tree.Roster.Loaded(k.Tree.Dir) {
+		if strings.EqualFold(p.Role.Name, role) && len(p.Role.Env.Pass)+len(p.Role.Env.Only) > 0 &&
+			len(unmatched(k.Tree.secretsOf(p), reach.Secrets)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Refuse returns a *ChangedError if the program of a call may not be started before a person has accepted
+// what was changed, and what it uses.
+func (k *Keeper) Refuse(task string, p *roster.Player) error {
+	if k == nil {
+		return nil
+	}
+	if err := k.append(k.Tree.refresh()); err != nil {
+		return err
+	}
+	return k.refuse(task, p)
+}
+
+func (k *Keeper) refuse(task string, p *roster.Player) error {
+	if refused := k.Tree.refused(k.uses, p); refused != nil {
+		return &ChangedError{Items: refused}
+	}
+	for _, c := range k.Journal.State().Changed {
+		if c.By == event.TaskRole && c.Asks && c.File == task && isOf(p, c.Roles) {
+			return &ChangedError{Board: k.Board, Task: &c}
+		}
+	}
+	if p.Reviews && p.Role.Review.AsksOfChange {
+		if text := k.ReviewedBy(p.Role.Name); text != "" {
+			return &ReviewError{text}
+		}
+	}
+	return nil
+}
+
+// RefuseEnd is [Keeper.Refuse] for an end that starts nothing: a board with tasks undone is complete only
+// by a setting.
+func (k *Keeper) RefuseEnd(end flow.Finish) error {
+	if k == nil || end.Outcome != event.Complete || end.By != event.ByUndone {
+		return nil
+	}
+	if refused := k.Tree.refused(func(i asked.Item) bool { return i.By == event.SettingsFile }, nil); refused != nil {
+		return &ChangedError{Items: refused}
+	}
+	return nil
+}
+
+// RefuseInTurn is [Keeper.Refuse] for a judge that is started while an agent is at work.
+func (k *Keeper) RefuseInTurn(p *roster.Player) error { return k.Refuse("", p) }
+
+// refused returns what waits and is used by the program of a call. This command goes on with the bytes of
+// its begin, but what waited already then is not used, and neither is a program that was changed since.
+func (t *Tree) refused(uses func(asked.Item) bool, p *roster.Player) (items []asked.Item) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	waiting, known := asked.Read(t.Dir)
+	if !known {
+		waiting = t.waiting
+	}
+	for _, i := range waiting {
+		isFirst := slices.ContainsFunc(t.first, func(o asked.Item) bool { return o.Is(i.ChangedFile) && o.SHA == i.SHA })
+		isProgram := i.By == event.ProgramFile && isOf(p, i.Roles)
+		if i.Asks && (isProgram || isFirst && (uses(i) || isOf(p, i.Roles))) {
+			items = append(items, i)
+		}
+	}
+	return items
+}
+
+// uses reports whether the board uses an item, as it stood when the run began.
+func (k *Keeper) uses(i asked.Item) bool {
+	return i.By == event.SettingsFile || i.By == event.PromptFile || i.By == event.GitFile && k.Way || slices.ContainsFunc(i.Roles, func(r string) bool {
+		return slices.ContainsFunc(k.Used, func(u string) bool { return strings.EqualFold(u, r) })
+	})
+}
+
+func isOf(p *roster.Player, roles []string) bool {
+	return p != nil && slices.ContainsFunc(roles, func(r string) bool { return strings.EqualFold(r, p.Role.Name) })
+}
+
+// ReviewedBy returns what was changed of the command that reviews a role's work, in this command, in words
+// such as "check.sh changed while tasks/1.md was worked on"; "": nothing.
+func (k *Keeper) ReviewedBy(role string) string {
+	if k == nil {
+		return ""
+	}
+	k.Tree.mu.Lock()
+	defer k.Tree.mu.Unlock()
+	var parts []string
+	for _, f := range k.Tree.found {
+		if f.weight == isReview && slices.Contains(f.Roles, role) {
+			parts = append(parts, f.Name()+" changed "+f.While)
+		}
+	}
+	return event.List(parts, 3)
+}
