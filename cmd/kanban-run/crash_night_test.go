@@ -52,6 +52,7 @@ func newNightSite(t *testing.T, binary string) *nightSite {
 	}
 	n := &nightSite{site: emptySite(t, binary)}
 	n.log, n.dir = filepath.Join(n.dir, "log"), filepath.Join(n.dir, "work")
+	n.patience = 3 * stuckAfter // a night has three boards, with pushes and reviews
 	n.calls, n.boards = "../log/calls", []string{"one.yaml", "two.yaml", "three.yaml"}
 	script := scriptOf(t, "night.sh")
 	n.args = []string{"--patience", "200ms", "--agent", "Manager=walk", "--agent", "Busy=claude", "--exec", "sh " + script + " work",
