@@ -122,7 +122,7 @@ func isTicked(now, before *board.Board, entry string) bool {
 // once the work on the task is accepted as ok, and while that work is reviewed. Otherwise it is put back.
 func (k *Keeper) endOwnEntry(step *flow.Step) error {
 	now, err := k.Workspace.Look()
-	if err != nil || k.OnDivergence == event.PolicyFreeze {
+	if err != nil || k.OnDivergence == event.PolicyFreeze || now.SHA == step.BoardSHA && k.unticked == nil {
 		return nil
 	}
 	own := now.Spelled(step.Task)
