@@ -407,6 +407,33 @@ func TestOwnEntry(t *testing.T) {
 	}
 }
 
+// TestOwnEntryOfAnEarlierStep: a mark about which a step has not decided, because a loop or a person ended it, is not looked
+// at in a later step.
+func TestOwnEntryOfAnEarlierStep(t *testing.T) {
+	p := newProject(t)
+	k, b, j := p.keeper("a.yaml", "1.md", "2.md")
+	w := k.Workspace.(*workspace.Workspace)
+	const ticked = "current: 1.md\ntasks: ['1.md [done]', 2.md]\n"
+	turn(k, b, j, "1.md", func() { p.write("a.yaml", ticked); w.Forget() })
+	j.state.Step.Work = &event.ReplyAccepted{Status: "ok"}
+	w.Forget()
+	if err := k.EndWork(j.state.Step); err != nil {
+		t.Fatal(err)
+	}
+	const next = "current: 2.md\ntasks: ['1.md [done]', '2.md [done]']\n" // as a person left it
+	p.write("a.yaml", next)
+	w.Forget()
+	b = p.board("a.yaml")
+	if err := w.KeepBefore(b); err != nil {
+		t.Fatal(err)
+	}
+	j.state.Step = &flow.Step{Number: 2, Task: "2.md", Role: "Implementor", Call: event.TaskCall, BoardSHA: b.SHA}
+	turn(k, b, j, "2.md", nothing)
+	if err := k.EndWork(j.state.Step); err != nil || p.read("a.yaml") != next {
+		t.Errorf("%v: %q", err, p.read("a.yaml"))
+	}
+}
+
 // TestHeadersOfOthers: needs, files, watch and another role of other tasks stand, and are said; approve and source are put
 // back, and so is a header that was left broken, but not one that was broken before the turn.
 func TestHeadersOfOthers(t *testing.T) {
