@@ -267,6 +267,18 @@ func TestMarksOfASharedTask(t *testing.T) {
 		t.Errorf("a says %q", said)
 	}
 	p.want("done by b", "3.md")
+
+	p = newProject(t)
+	a, boardA, ja = p.keeper("a.yaml", "1.md", "3.md")
+	b, boardB, jb = p.keeper("b.yaml", "3.md")
+	turn(b, boardB, jb, "3.md", func() { p.mark("3.md") })
+	if err := a.Look(boardA); err != nil || ja.state.Frozen != nil { // b's work is reviewed
+		t.Errorf("Look: %v, %+v", err, ja.state.Frozen)
+	}
+	if said := turn(a, boardA, ja, "1.md", nothing); said != nil {
+		t.Errorf("a says %q", said)
+	}
+	p.want("while b has it, between two turns", "3.md")
 }
 
 // TestMarksBetweenRuns: what stands on a board when a command begins is a person's, but for the mark of a task in whose
