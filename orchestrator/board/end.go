@@ -88,7 +88,7 @@ func (b *Board) findIn(other *Board) []int {
 // parts that [Board.EndChanges] names, and changes nothing else. An entry that left the list is put
 // back after the entry that it followed. Errors: *SpliceError if the two boards are too different.
 func (b *Board) WithEndOf(before *Board, own ...string) (*Board, error) {
-	out, err := b.restoreEntries(before, own)
+	out, err := b.restoreEntries(before, func(i, at int) bool { return at < 0 || b.isMarked(at, before, i, own) })
 	for _, name := range endFields {
 		if err != nil {
 			return nil, err
@@ -111,6 +111,18 @@ func (b *Board) WithEndOf(before *Board, own ...string) (*Board, error) {
 		return nil, &SpliceError{b.File, "an entry would be lost"}
 	}
 	return after, nil
+}
+
+// Unmarked returns the board with the entry of a path as it was on an earlier board, if it has got a mark
+// as done since. It changes nothing else. Errors: *SpliceError.
+func (b *Board) Unmarked(before *Board, entry string) (*Board, error) {
+	out, err := b.restoreEntries(before, func(i, at int) bool {
+		return at >= 0 && before.Entry(i).Path == entry && !before.Entry(i).Done() && b.isMarked(at, before, i, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.reparse(out)
 }
 
 // restoreField gives a field of endFields its text from the earlier board. It removes a field that
@@ -148,15 +160,15 @@ func (b *Board) textOf(value *yaml.Node) string {
 	return string(b.Source[b.doc.Offset(value):b.doc.End(value, b.doc.Root)])
 }
 
-// restoreEntries puts back the entries that left the list, and the old text of each entry whose
-// mark as done has changed.
-func (b *Board) restoreEntries(before *Board, own []string) ([]byte, error) {
+// restoreEntries puts back those entries of an earlier board that the function restores names: it gets
+// the index of an entry there, and its index here or -1. An entry that is still listed gets its old text.
+func (b *Board) restoreEntries(before *Board, restores func(i, at int) bool) ([]byte, error) {
 	_, was := before.doc.Field("tasks")
 	key, list := b.doc.Field("tasks")
 	if was == nil || was.Kind != yaml.SequenceNode {
 		return b.Source, nil
 	}
-	p, changed := b.planEnd(before, was, own)
+	p, changed := b.planEnd(before, was, restores)
 	if !changed {
 		return b.Source, nil
 	}
@@ -174,7 +186,7 @@ func (b *Board) restoreEntries(before *Board, own []string) ([]byte, error) {
 
 // planEnd plans the list that restoreEntries writes. The parameter "was" is the list of the earlier
 // board. The second result is true if the plan differs from the present list.
-func (b *Board) planEnd(before *Board, was *yaml.Node, own []string) (p plan, changed bool) {
+func (b *Board) planEnd(before *Board, was *yaml.Node, restores func(i, at int) bool) (p plan, changed bool) {
 	text := func(i int) string {
 		from, to := before.extent(was, i)
 		return string(before.Source[from:to])
@@ -185,9 +197,10 @@ func (b *Board) planEnd(before *Board, was *yaml.Node, own []string) (p plan, ch
 	restated, behind, last := map[int]string{}, map[int][]item{}, -1
 	for i, at := range before.findIn(b) {
 		switch {
-		case at < 0:
+		case at < 0 && restores(i, at):
 			behind[last] = append(behind[last], item{from: -1, text: text(i)})
-		case b.isMarked(at, before, i, own):
+		case at < 0:
+		case restores(i, at):
 			restated[at], last = text(i), at
 		default:
 			last = at

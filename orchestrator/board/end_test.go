@@ -157,6 +157,13 @@ func TestEndOfOwnEntry(t *testing.T) {
 	if got, err := text(now.WithEndOf(was, "a.md")); err != nil || got != want {
 		t.Errorf("WithEndOf = %q, %v, want %q", got, err, want)
 	}
+	want = "current: a.md\ntasks: [a.md, 'b.md [done]', c.md]\n"
+	if got, err := text(now.Unmarked(was, "a.md")); err != nil || got != want {
+		t.Errorf("Unmarked = %q, %v, want %q", got, err, want)
+	}
+	if got, err := text(was.Unmarked(now, "a.md")); err != nil || got != string(was.Source) {
+		t.Errorf("Unmarked of an entry without a mark = %q, %v", got, err)
+	}
 	if got := strings.Join(was.EndChanges(now, "a.md"), ", "); got != "the marks of 2 tasks" {
 		t.Errorf("EndChanges of marks that are lost = %q", got)
 	}

@@ -100,13 +100,13 @@ func (k *Keeper) managersMarks(now *marks.Marks) event.Event {
 			return nil
 		}
 		e := k.event(event.PolicyAccept)
-		e.Text = fmt.Sprintf("the Manager marked %s as done without work here", event.List(changed, mostNamed))
+		e.Text = fmt.Sprintf("%s %s marked as done without work here in the Manager's turn", event.List(changed, mostNamed), wereOf(len(changed)))
 		return e
 	}
 	if len(changed) == 0 {
 		return nil
 	}
-	return k.putMarksBack(changed, "by the Manager, whose reply does not count")
+	return k.putMarksBack(changed, "in the turn of the Manager, whose reply does not count")
 }
 
 // adopt makes marks count, but for those of the given tasks. The mark of the open step's task stays as

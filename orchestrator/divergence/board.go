@@ -65,9 +65,7 @@ func (k *Keeper) endBoard(step *flow.Step, while string) error {
 	}
 	own := before.Spelled(step.Task)
 	changes := now.EndChanges(before, own)
-	if k.unticked == nil && isTicked(now, before, own) {
-		k.unticked = before
-	}
+	k.noteTick(step, now, before, own)
 	switch {
 	case len(changes) == 0:
 		return nil
@@ -124,44 +122,54 @@ func (k *Keeper) restoreEnd(step *flow.Step, now, before *board.Board, text, way
 	return k.Journal.Record(diverged(step, sha, event.PolicyRestore, text+", so "+done+way))
 }
 
-// isTicked reports whether an entry of the board has got a mark as done.
-func isTicked(now, before *board.Board, entry string) bool {
+// noteTick notes the board before a mark that has come onto the entry of the step's own task, and reports
+// whether it has come now.
+func (k *Keeper) noteTick(step *flow.Step, now, before *board.Board, own string) bool {
+	if k.tickedIn != step.Number {
+		k.unticked, k.tickedIn = nil, step.Number
+	}
 	set, _, _ := now.EntryChanges(before)
-	return slices.Contains(set, entry)
+	ticked := slices.Contains(set, own)
+	if ticked && k.unticked == nil {
+		k.unticked = before
+	}
+	return ticked
 }
 
 // endOwnEntry decides about a mark that has come onto the entry of the open step's own task: it stands
 // once the work on the task is accepted as ok, and while that work is reviewed. Otherwise it is put back.
 func (k *Keeper) endOwnEntry(step *flow.Step) error {
 	now, err := k.Workspace.Look()
-	if err != nil || k.OnDivergence == event.PolicyFreeze {
+	if err != nil || k.OnDivergence == event.PolicyFreeze || now.SHA == step.BoardSHA && k.tickedIn != step.Number {
 		return nil
 	}
-	own := now.Spelled(step.Task)
-	before, err := k.Workspace.Before(step.BoardSHA)
-	ticked := err == nil && isTicked(now, before, own)
-	if !ticked {
-		before = k.unticked
+	if k.tickedIn != step.Number {
+		k.unticked = nil
+	}
+	own, ticked := now.Spelled(step.Task), false
+	if before, err := k.Workspace.Before(step.BoardSHA); err == nil {
+		ticked = k.noteTick(step, now, before, own)
+	}
+	before := k.unticked
+	if step.MayMark() && step.TaskStatus != "" || !step.MayMark() {
+		k.unticked = nil // it is decided
 	}
 	switch {
-	case !step.MayMark() && before != nil && len(now.EndChanges(before)) > 0:
-		k.unticked = nil
-		text := fmt.Sprintf("the entry of %s was marked as done by work that is not accepted as ok", step.Task)
-		after, err := now.WithEndOf(before)
-		if err != nil {
-			return k.restoreEnd(step, now, before, text, "")
-		}
-		err = k.Workspace.Save(after) // without a copy, which would replace the one that endBoard may have kept
-		return errors.Join(err, k.Journal.Record(diverged(step, after.SHA, event.PolicyRestore, text+", so that is put back")))
-	case step.MayMark() && step.TaskStatus != "":
-		k.unticked = nil
-	case ticked:
-		k.unticked = before
-	}
-	if !ticked {
+	case step.MayMark() && ticked:
+		return k.Journal.Record(diverged(step, now.SHA, event.PolicyOwn, step.Task+" is marked as done on the board by the work on it"))
+	case step.MayMark() || before == nil:
 		return nil
 	}
-	return k.Journal.Record(diverged(step, now.SHA, event.PolicyOwn, step.Task+" is marked as done on the board by the work on it"))
+	text := fmt.Sprintf("the entry of %s was marked as done by work that is not accepted as ok", step.Task)
+	after, err := now.Unmarked(before, own)
+	switch {
+	case err != nil:
+		return k.Journal.Record(diverged(step, now.SHA, event.PolicyAccept, fmt.Sprintf("%s, and cannot be put back: %v", text, err)))
+	case after.SHA == now.SHA:
+		return nil
+	}
+	err = k.Workspace.Save(after) // without a copy, which would replace the one that endBoard may have kept
+	return errors.Join(err, k.Journal.Record(diverged(step, after.SHA, event.PolicyRestore, text+", so that is put back")))
 }
 
 // putBackSpoiled puts back a board that an agent removed or left unreadable. It journals the

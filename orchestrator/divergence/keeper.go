@@ -74,7 +74,8 @@ type Keeper struct {
 	claimed  []string     // files of the tasks that other boards had at that look
 	managers bool         // the last turn was the Manager's, and its marks are not taken yet
 	reroled  []string     // tasks that the last turn has given to another role
-	unticked *board.Board // the board before its open step's agent has marked its entry; nil: it has not, or the work is accepted
+	unticked *board.Board // the board before the entry of a step's own task was marked in it; nil: it was not, or the work is accepted
+	tickedIn int          // the step of unticked
 	endTurn  func()       // closes the turn that is open; nil: none is
 }
 

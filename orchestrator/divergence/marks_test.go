@@ -267,6 +267,18 @@ func TestMarksOfASharedTask(t *testing.T) {
 		t.Errorf("a says %q", said)
 	}
 	p.want("done by b", "3.md")
+
+	p = newProject(t)
+	a, boardA, ja = p.keeper("a.yaml", "1.md", "3.md")
+	b, boardB, jb = p.keeper("b.yaml", "3.md")
+	turn(b, boardB, jb, "3.md", func() { p.mark("3.md") })
+	if err := a.Look(boardA); err != nil || ja.state.Frozen != nil { // b's work is reviewed
+		t.Errorf("Look: %v, %+v", err, ja.state.Frozen)
+	}
+	if said := turn(a, boardA, ja, "1.md", nothing); said != nil {
+		t.Errorf("a says %q", said)
+	}
+	p.want("while b has it, between two turns", "3.md")
 }
 
 // TestMarksBetweenRuns: what stands on a board when a command begins is a person's, but for the mark of a task in whose
@@ -404,6 +416,33 @@ func TestOwnEntry(t *testing.T) {
 		if got := p.read("a.yaml"); got != tt.want || len(j.said) == 0 || j.said[len(j.said)-1].Policy != tt.policy {
 			t.Errorf("%+v: %q, %+v", tt, got, j.said)
 		}
+	}
+}
+
+// TestOwnEntryOfAnEarlierStep: a mark about which a step has not decided, because a loop or a person ended it, is not looked
+// at in a later step.
+func TestOwnEntryOfAnEarlierStep(t *testing.T) {
+	p := newProject(t)
+	k, b, j := p.keeper("a.yaml", "1.md", "2.md")
+	w := k.Workspace.(*workspace.Workspace)
+	const ticked = "current: 1.md\ntasks: ['1.md [done]', 2.md]\n"
+	turn(k, b, j, "1.md", func() { p.write("a.yaml", ticked); w.Forget() })
+	j.state.Step.Work = &event.ReplyAccepted{Status: "ok"}
+	w.Forget()
+	if err := k.EndWork(j.state.Step); err != nil {
+		t.Fatal(err)
+	}
+	const next = "current: 2.md\ntasks: ['1.md [done]', '2.md [done]']\n" // as a person left it
+	p.write("a.yaml", next)
+	w.Forget()
+	b = p.board("a.yaml")
+	if err := w.KeepBefore(b); err != nil {
+		t.Fatal(err)
+	}
+	j.state.Step = &flow.Step{Number: 2, Task: "2.md", Role: "Implementor", Call: event.TaskCall, BoardSHA: b.SHA}
+	turn(k, b, j, "2.md", nothing)
+	if err := k.EndWork(j.state.Step); err != nil || p.read("a.yaml") != next {
+		t.Errorf("%v: %q", err, p.read("a.yaml"))
 	}
 }
 

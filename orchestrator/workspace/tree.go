@@ -172,7 +172,9 @@ func (w *Workspace) PutBackOwn(now, before Tree, names []string, redact func(str
 			where = "not all could be kept as they were left"
 		}
 		var err error
-		if was, ok := before.own[name]; ok {
+		if was, ok := before.own[name]; ok && was == nil {
+			continue // it could not be read
+		} else if ok {
 			err = rundir.OverwriteFile(file, was)
 		} else {
 			err = os.Remove(file)
