@@ -150,7 +150,7 @@ func (l *loop) beginEnd() string {
 }
 
 // hearers are the programs that hear of the end of a run.
-const hearers = "a hook of git or a command for notifications"
+const hearers = "hooks of git or commands for notifications"
 
 // toldBehind returns the SHA-256 of the board for the record of the end. It is "" if no command hears
 // of the end, for then no record of their end follows.

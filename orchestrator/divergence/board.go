@@ -35,9 +35,11 @@ func (k *Keeper) Note(b *board.Board, sha string, unreadable error) error {
 	return k.Journal.Record(d)
 }
 
-// KeepBefore keeps the board as it is before a turn, unless the turn is one of the Manager's.
+// KeepBefore keeps the board as it is before the waits for a turn, unless the turn is one of the
+// Manager's, or Begin has to look first at what came between two turns.
 func (k *Keeper) KeepBefore(b *board.Board) error {
-	if step := k.Journal.State().Step; step != nil && step.Before != nil {
+	step, counted := k.Journal.State().Step, k.Workspace.Counted()
+	if step != nil && step.Before != nil || counted != nil && counted.SHA != b.SHA {
 		return nil
 	}
 	return k.Workspace.KeepBefore(b)

@@ -415,17 +415,21 @@ func (w *Workspace) RoleOf(task string) string {
 	return board.RoleFor(b, t)
 }
 
-// Files returns the paths of the board and of its tasks, without links.
-func (w *Workspace) Files() []string {
-	files := []string{w.Path}
+// Files returns a function that finds the files of the board and of its tasks, as the board lists them
+// now, without links. Other goroutines may call it.
+func (w *Workspace) Files() func() []string {
 	b, err := w.Look()
-	if err != nil {
+	w.Forget()
+	return func() []string {
+		files := []string{w.Path}
+		if err != nil {
+			return files
+		}
+		for _, task := range b.TaskPaths() {
+			if file, err := w.Place.Resolve(task); err == nil {
+				files = append(files, durable.RealPath(file.Abs))
+			}
+		}
 		return files
 	}
-	for _, task := range b.TaskPaths() {
-		if file, err := w.Place.Resolve(task); err == nil {
-			files = append(files, durable.RealPath(file.Abs))
-		}
-	}
-	return files
 }
