@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -106,7 +107,7 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 	}
 	told := func() error { return nil }
 	if p, err := agents.Player(role, u.dir); err == nil {
-		told = u.watchOnce(t, agents, p)
+		told = u.watchOnce(stop, t, agents, p)
 	}
 	reply, err := call.Do(stop, kill)
 	if err = errors.Join(err, told()); err != nil {
@@ -127,14 +128,13 @@ func (u *setup) once(t *terminal, role, instruction string) (code int, err error
 }
 
 // watchOnce opens the turn of the one call. The returned function closes it, and tells what was changed.
-func (u *setup) watchOnce(t *terminal, agents *roster.Roster, p *roster.Player) (end func() error) {
-	tree := trust.NewTree(trust.Options{Dir: u.dir, Roster: agents, Redact: u.redactor(agents).String})
-	closeTurn := tree.Single(p, "a call of once")
+func (u *setup) watchOnce(stop context.Context, t *terminal, agents *roster.Roster, p *roster.Player) (end func() error) {
+	trees := trust.NewTrees(stop, []trust.Board{{Dir: u.dir, Roster: agents, Files: func() []string { return nil }, Redact: u.redactor(agents).String,
+		Notice: func(text string) { _ = t.stderr.Printf("kanban-run: %s\n", text) }}})
+	closeTurn := trees.Of(u.dir).Single(p, "a call of once")
 	return func() error {
 		closeTurn()
-		if said := tree.Said(); said != "" {
-			_ = t.stderr.Printf("kanban-run: %s\n", said)
-		}
+		trees.Close()
 		return t.printAsked(t.stderr, []string{u.dir})
 	}
 }

@@ -34,7 +34,7 @@ var programs = []started{
 		[]string{"orchestrator/supervise/program.go proc.Run"}},
 	{"a program that is asked for its version or help", "`check --agents`", "as the agent", "that of agents without any secret, whatever `env.pass` says", "the work directory",
 		[]string{"orchestrator/agent/question.go proc.Run"}},
-	{"the command of `notify`", "when a message is due, also behind the end of a run", "once, when the run begins", "that of agents without a role's `env`", "the current folder",
+	{"the command of `notify`", "when a message is due, also behind the end of a run", "once, when the run begins, with the bytes that its files had then", "that of agents without a role's `env`", "the current folder",
 		[]string{"orchestrator/notify/send.go proc.Run", "cmd/kanban-run/notify.go proc.LookPath"}},
 	{"git, and what git starts (ssh, gpg, credential helpers)", "before, between and behind the turns", "in `PATH` without relative folders and those in the work tree",
 		"kanban-run's own, without git's variables that could lead it elsewhere", "the work tree",

@@ -88,7 +88,7 @@ func (i Item) Stands(top string) bool {
 
 // now returns the text of the item's file, and the value in it.
 func (i Item) now(top string) ([]byte, Value) {
-	var w Watch
+	w := Watch{Top: top}
 	l := w.Look(Source{i.By, pathOf(top, i.File)})
 	return l.Text, l.Values[i.Field]
 }

@@ -45,7 +45,10 @@ type Look struct {
 const keptText = 64 << 10
 
 // Watch looks at sources. It reads a file again only if the file's status has changed.
-type Watch struct{ seen map[Source]*Look }
+type Watch struct {
+	Top  string // top of the work tree, in which no git is looked for
+	seen map[Source]*Look
+}
 
 // Look returns what a source says now. It is the same pointer as before if the file is the same. A
 // file that is not there has no values.
@@ -72,7 +75,7 @@ func (w *Watch) Look(s Source) *Look {
 			l.Values = settingValues(l.Text)
 		}
 	case s.By == event.GitFile:
-		l.Values, l.Text = wayValues(git.WayIn(s.Path))
+		l.Values, l.Text = wayValues(git.WayIn(s.Path, w.Top))
 	default:
 		l.readProgram(s)
 	}

@@ -65,7 +65,7 @@ type FilesChanged struct {
 	Board string        `json:"board"` // board of the task
 	Task  string        `json:"task"`  // the tasks that were worked on
 	Role  string        `json:"role"`
-	Reach Reach         `json:"reach"` // of the agent that gets most
+	Reach Reach         `json:"reach"` // of the role
 	Files []ChangedFile `json:"files"`
 	// While says in words when it was, as in "while tasks/1.md was worked on"; "": while the task was.
 	While string `json:"while,omitempty"`
@@ -77,11 +77,11 @@ func (FilesChanged) Kind() string { return "FILES_CHANGED" }
 func (e FilesChanged) Subject() string { return e.Task }
 
 func (e FilesChanged) Sentence() Sentence {
-	text := NamesOf(e.Files) + " changed " + cmp.Or(e.While, "while "+e.Task+" was worked on")
-	if slices.ContainsFunc(e.Files, func(f ChangedFile) bool { return f.Asks }) {
-		return say(Note, text).tell(Lead, AboutPerson)
+	when := " changed " + cmp.Or(e.While, "while "+e.Task+" was worked on")
+	if asked := slices.DeleteFunc(slices.Clone(e.Files), func(f ChangedFile) bool { return !f.Asks }); len(asked) > 0 {
+		return say(Note, NamesOf(asked)+when).tell(Lead, AboutPerson)
 	}
-	return say(Trace, text) // it is said at the end of the command
+	return say(Trace, NamesOf(e.Files)+when) // it is said at the end of the command
 }
 
 // NamesOf names some files, each with its fields.

@@ -119,7 +119,7 @@ func sentences() []event.Event {
 		event.CheckoutMoved{AttemptRef: work, Moves: []string{"checkout: moving from work to main", "stash: WIP"}},
 		event.LeftOut{Board: "b", Branch: "board/b", Names: []string{"web (a repository of its own)"}},
 		event.FilesChanged{Board: "b", Task: "t.md", Role: "Implementor", Files: []event.ChangedFile{{File: "a.sh"}, {File: ".kanban-run.yaml", Field: "env"}}},
-		event.FilesChanged{Board: "b", Task: "t.md", Role: "tell.sh", While: "while ./tell.sh ran", Files: []event.ChangedFile{{File: "a.sh", Asks: true}}},
+		event.FilesChanged{Board: "b", Task: "t.md", Role: "tell.sh", While: "while ./tell.sh ran", Files: []event.ChangedFile{{File: "a.sh", Asks: true}, {File: "b.md", Field: "prompt"}}},
 		event.BoardLeft{Board: "b"}, event.BoardLeft{Board: "b", Text: "b was changed behind the end"},
 		event.FilesSettled{Board: "b", Files: []event.ChangedFile{{File: "a.sh"}}},
 		event.ReviewHeld{AttemptRef: event.AttemptRef{Call: event.CommandCall, Step: 1, Round: 1}, Completed: true, Command: "./check.sh", Changed: "check.sh changed while t.md was worked on"},

@@ -52,9 +52,10 @@ func ownConfig(dir string) string {
 }
 
 // WayIn returns the values of the settings in a file that lead to a remote, by name; of a repository's own file
-// the addresses. It returns nil if git cannot read the file.
-func WayIn(file string) map[string][]string {
-	program, err := find(filepath.Dir(file))
+// the addresses. It returns nil if git cannot read the file. git is looked for outside of the work tree
+// around dir.
+func WayIn(file, dir string) map[string][]string {
+	program, err := find(dir)
 	if err != nil {
 		return nil
 	}

@@ -1,11 +1,14 @@
 package trust
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/asked"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/roster"
 )
 
@@ -30,7 +33,7 @@ func RefuseHere(dir string, r *roster.Roster, prompts bool) error {
 // Single opens the turn of an agent without a board. p is the agent's player, and what says in words what
 // it is at work on.
 func (t *Tree) Single(p *roster.Player, what string) (end func()) {
-	n := &turn{ran: what, role: p.Role.Name, reach: t.ReachOf(p)}
+	n := &turn{ran: what, role: p.Role.Name, reach: t.playerReach(p)}
 	t.begin(n)
 	return func() { t.end(n) }
 }
@@ -73,7 +76,17 @@ func (t *Tree) Said() string {
 	if names == nil {
 		return ""
 	}
-	return "changed while agents worked: " + event.List(names, 5) + "; `git diff " + strings.Join(files, " ") + "`"
+	text := "changed while agents worked: " + event.List(names, 5)
+	if _, folder := git.Folder(t.Dir); folder == "" {
+		return text
+	}
+	for i, file := range files {
+		if t.top != t.Dir && !filepath.IsAbs(file) {
+			file = ":/" + file // from the top of the work tree
+		}
+		files[i] = failure.Quote(file)
+	}
+	return text + "; `git diff " + strings.Join(files, " ") + "`"
 }
 
 // Close ends a command: what waits stays on the list, also if an agent has removed it.

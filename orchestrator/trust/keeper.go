@@ -96,19 +96,16 @@ func (t *Tree) resume(n *note, board string, cut *flow.Step) []event.Event {
 	defer t.mu.Unlock()
 	of := &turn{board: board, task: cut.Task, role: cut.Role}
 	if p, err := t.Roster.Player(cut.CallRole(), t.Dir); err == nil {
-		of.reach = t.ReachOf(p)
+		of.reach = t.playerReach(p)
 	}
-	reaches := []event.Reach{of.reach}
 	changes := slices.DeleteFunc(t.since(n), func(c change) bool {
 		isKnown := slices.ContainsFunc(t.waiting, func(i asked.Item) bool { return i.Is(c.ChangedFile) && i.SHA == c.SHA })
-		return isKnown || t.weigh(&c, reaches) != isAsked
+		return isKnown || t.weigh(&c, []event.Reach{of.reach}) != isAsked
 	})
 	if len(changes) == 0 {
 		return nil
 	}
-	t.turns = append(t.turns, of)
-	defer func() { t.turns = slices.DeleteFunc(t.turns, func(o *turn) bool { return o == of }) }()
-	events := t.record(changes, reaches, "since the run died while "+cut.Task+" was worked on", of)
+	events := t.record(changes, []*turn{of}, "since the run died while "+cut.Task+" was worked on")
 	t.first, _ = asked.Read(t.Dir) // this run does not begin with them either
 	return events
 }
@@ -164,7 +161,7 @@ func (k *Keeper) Begin(ref event.AttemptRef, p *roster.Player) (sha string, err 
 	if k == nil {
 		return "", nil
 	}
-	k.open = &turn{board: k.Board, task: ref.Task, role: ref.Player(), reach: k.Tree.ReachOf(p)}
+	k.open = &turn{board: k.Board, task: ref.Task, role: ref.Player(), reach: k.Tree.playerReach(p)}
 	if err := k.append(k.Tree.begin(k.open)); err != nil {
 		return "", err
 	}
@@ -272,13 +269,10 @@ func (k *Keeper) isHanded(role string, reach event.Reach) bool {
 }
 
 // Refuse returns a *ChangedError if the program of a call may not be started before a person has accepted
-// what was changed, and what it uses.
+// what was changed, and what it uses. Begin looks once more.
 func (k *Keeper) Refuse(task string, p *roster.Player) error {
 	if k == nil {
 		return nil
-	}
-	if err := k.append(k.Tree.refresh()); err != nil {
-		return err
 	}
 	return k.refuse(task, p)
 }
@@ -313,7 +307,15 @@ func (k *Keeper) RefuseEnd(end flow.Finish) error {
 }
 
 // RefuseInTurn is [Keeper.Refuse] for a judge that is started while an agent is at work.
-func (k *Keeper) RefuseInTurn(p *roster.Player) error { return k.Refuse("", p) }
+func (k *Keeper) RefuseInTurn(p *roster.Player) error {
+	if k == nil {
+		return nil
+	}
+	if err := k.append(k.Tree.refresh()); err != nil {
+		return err
+	}
+	return k.refuse("", p)
+}
 
 // refused returns what waits and is used by the program of a call. This command goes on with the bytes of
 // its begin, but what waited already then is not used, and neither is a program that was changed since.

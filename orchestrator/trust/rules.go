@@ -231,8 +231,8 @@ func (t *Tree) findReaches(players []*roster.Player) {
 	}
 }
 
-// ReachOf returns what the agent of a player gets and decides.
-func (t *Tree) ReachOf(p *roster.Player) event.Reach {
+// playerReach returns what the agent of a player gets and decides.
+func (t *Tree) playerReach(p *roster.Player) event.Reach {
 	r := p.Reach()
 	r.Secrets, r.Decides = t.secretsOf(p), t.decides(p.Role.Name)
 	return r

@@ -2,6 +2,8 @@ package trust
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"kanban-run/orchestrator/durable"
@@ -46,6 +48,10 @@ func NewTrees(stop context.Context, boards []Board) *Trees {
 		trees.of[b.Dir] = NewTree(Options{Dir: b.Dir, Roster: b.Roster, Way: way, Residents: residents, IsOwn: isOwn, Redact: b.Redact, Notice: b.Notice,
 			Ignored: func(paths []string) []string { return files.Ignored(stop, paths) }, Upstream: worktree.UpstreamOf(b.Dir),
 			AtUpstream: func(commit, path string) []byte { return files.TextAt(stop, commit, path) }})
+	}
+	group := slices.Collect(maps.Values(trees.of))
+	for _, tree := range group {
+		tree.group = group // an agent of one folder may write into another
 	}
 	return trees
 }

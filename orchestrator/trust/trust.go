@@ -50,7 +50,9 @@ type Tree struct {
 	begun    map[asked.Source]*asked.Look
 	known    map[asked.Source]*asked.Look // at the last look
 	edition  int                          // it grows with each look that finds another value
-	turns    []*turn                      // the turns that are open
+	group    []*Tree                      // the trees of all work directories of the command
+	turns    map[*turn]*turn              // the turns that are open in one of them, with what is known of each here
+	begins   int                          // number of turns that were begun
 	first    []asked.Item                 // what waited when the command began
 	waiting  []asked.Item                 // what waits as of the last look at the list, in case an agent removes it
 	found    []Found
@@ -58,6 +60,7 @@ type Tree struct {
 
 // turn is one that is open: an attempt, a call without a board, or a program that works for us.
 type turn struct {
+	number      int // turns are named in the order of their begin
 	board, task string
 	ran         string // a program that works for us; "": an agent is at work on the task
 	role        string
@@ -75,8 +78,9 @@ type Found struct {
 // NewTree takes the files as they are when a command begins.
 func NewTree(o Options) *Tree {
 	t := &Tree{Options: o, top: git.TopOf(o.Dir), users: map[asked.Source][]string{}, exempt: map[asked.Source]bool{},
-		begun: map[asked.Source]*asked.Look{}, known: map[asked.Source]*asked.Look{}}
-	t.within = t.top
+		begun: map[asked.Source]*asked.Look{}, known: map[asked.Source]*asked.Look{}, turns: map[*turn]*turn{}}
+	t.group = []*Tree{t}
+	t.within, t.watch.Top = t.top, t.top
 	if home := roster.Variable(o.Roster.Environ, "HOME"); home != "" && isBelow(t.top, home) {
 		t.within = o.Dir // a repository of the whole home holds more than the project
 	}

@@ -153,7 +153,7 @@ func (p *project) turn(role, task string) (end func()) {
 	if err != nil {
 		p.Fatal(err)
 	}
-	n := &turn{board: "k.yaml", task: task, role: role, reach: p.tree.ReachOf(player)}
+	n := &turn{board: "k.yaml", task: task, role: role, reach: p.tree.playerReach(player)}
 	p.tree.begin(n)
 	return func() { p.tree.end(n) }
 }
@@ -402,6 +402,29 @@ func TestNobodys(t *testing.T) {
 	p.want("a role that came", "env.pass in .kanban-run/roles/New.md changed while tasks/3.md was worked on")
 }
 
+// TestSaid: what decides and gives no more is said in one line, with the command that shows it where there is git.
+func TestSaid(t *testing.T) {
+	for _, tt := range []struct{ git, want string }{
+		{"", "changed while agents worked: timeout in .kanban-run.yaml, the prompt of Manager"},
+		{".", "changed while agents worked: timeout in .kanban-run.yaml, the prompt of Manager; `git diff .kanban-run.yaml .kanban-run/roles/Manager.md`"},
+	} {
+		p := newProject(t)
+		if tt.git != "" {
+			p.git("init", "-q", tt.git)
+		}
+		p.begin()
+		end := p.turn("Worker", "tasks/1.md")
+		p.write(".kanban-run.yaml", "timeout: 9m\n")
+		p.write(".kanban-run/roles/Manager.md", "---\nname: Manager\ncommand: ./Manager.sh\n---\nWork well.\n")
+		p.write(".kanban-run/roles/Worker.md", "---\nname: Worker\ncommand: ./Worker.sh\n---\nWork well.\n")
+		end()
+		if got := p.tree.Said(); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+		p.want("nothing", "")
+	}
+}
+
 // TestOverlap: of turns that overlapped all are named, and the role that gets most counts. Another board's program
 // waits if none of them gets as much.
 func TestOverlap(t *testing.T) {
@@ -417,6 +440,21 @@ func TestOverlap(t *testing.T) {
 	one()
 	two()
 	p.want("beside another", "Deployer.sh changed while tasks/1.md, tasks/3.md were worked on")
+}
+
+func noFiles() []string { return nil }
+
+// TestTwoFolders: a turn in one work directory of a command is one in the others, too.
+func TestTwoFolders(t *testing.T) {
+	p, other := newProject(t), newProject(t)
+	trees := NewTrees(t.Context(), []Board{{Dir: p.dir, Roster: p.begin().Roster, Files: noFiles}, {Dir: other.dir, Roster: other.begin().Roster, Files: noFiles}})
+	p.tree, other.tree = trees.Of(p.dir), trees.Of(other.dir)
+	end := p.turn("Worker", "tasks/1.md")
+	other.write("Deployer.sh", "#!/bin/sh\nevil\n")
+	end()
+	p.want("here", "")
+	other.want("there", "Deployer.sh changed while tasks/1.md was worked on")
+	trees.Close()
 }
 
 // TestUpstream: a value that the upstream had when the turn began is no change, and one that was pushed in the turn

@@ -1,7 +1,9 @@
 package trust
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,47 +12,50 @@ import (
 	"kanban-run/orchestrator/event"
 )
 
-// begin opens a turn. What was changed since the last look belongs to the turns that are open already;
-// without one it is nobody's.
+// begin opens a turn, in all work directories of the command. What was changed since the last look belongs to
+// the turns that are open already; without one it is nobody's.
 func (t *Tree) begin(n *turn) []event.Event {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	events := t.judge(t.look())
-	if t.Upstream != nil {
-		n.upstream = t.Upstream()
-	}
-	t.turns = append(t.turns, n)
-	return events
+	return t.each(func(o *Tree) {
+		own := *n
+		o.begins++
+		own.number = o.begins
+		if o.Upstream != nil {
+			own.upstream = o.Upstream()
+		}
+		o.turns[n] = &own
+	})
 }
 
 // end closes a turn.
-func (t *Tree) end(n *turn) []event.Event {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	events := t.judge(t.look())
-	t.turns = slices.DeleteFunc(t.turns, func(o *turn) bool { return o == n })
+func (t *Tree) end(n *turn) []event.Event { return t.each(func(o *Tree) { delete(o.turns, n) }) }
+
+// refresh takes what has changed since the last look, for the turns that are open.
+func (t *Tree) refresh() []event.Event { return t.each(func(*Tree) {}) }
+
+// each looks in all work directories of the command, and then changes their turns.
+func (t *Tree) each(change func(*Tree)) (events []event.Event) {
+	for _, o := range t.group {
+		o.mu.Lock()
+		if changes := o.look(); len(changes) > 0 && len(o.turns) > 0 {
+			open := o.open()
+			events = append(events, o.record(changes, open, while(open))...)
+		}
+		change(o)
+		o.mu.Unlock()
+	}
 	return events
 }
 
-// refresh takes what has changed since the last look, for the turns that are open.
-func (t *Tree) refresh() []event.Event {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.judge(t.look())
+// open returns the turns that are open, in the order of their begin.
+func (t *Tree) open() []*turn {
+	return slices.SortedFunc(maps.Values(t.turns), func(a, b *turn) int { return cmp.Compare(a.number, b.number) })
 }
 
-// judge decides what follows from changes in the turns that are open. The caller holds t.mu.
-func (t *Tree) judge(changes []change) (events []event.Event) {
-	if len(t.turns) == 0 || len(changes) == 0 {
-		return nil
-	}
-	return t.record(changes, t.reaches(), t.while(), t.turns[0])
-}
-
-// record decides what follows from changes, and returns the events about them. What a person has to accept
-// is added to the list of the work tree, and what is back is taken off.
-func (t *Tree) record(changes []change, reaches []event.Reach, while string, of *turn) (events []event.Event) {
-	said := event.FilesChanged{Board: of.board, Task: t.tasks(), Role: of.role, Reach: of.reach, While: while}
+// record decides what follows from changes in turns, and returns the events about them. What a person has to
+// accept is added to the list of the work tree, and what is back is taken off.
+func (t *Tree) record(changes []change, turns []*turn, while string) (events []event.Event) {
+	of := turns[0]
+	said := event.FilesChanged{Board: of.board, Task: cmp.Or(tasks(turns), of.ran), Role: of.role, Reach: of.reach, While: while}
 	settled := event.FilesSettled{Board: of.board}
 	err := asked.Update(t.Dir, func(items []asked.Item, known bool) []asked.Item {
 		if !known { // an agent may have removed the file
@@ -68,8 +73,8 @@ func (t *Tree) record(changes []change, reaches []event.Reach, while string, of 
 			if at >= 0 && c.SHA == c.Was {
 				settled.Files = append(settled.Files, c.ChangedFile)
 			}
-			w := t.weigh(c, reaches)
-			if c.SHA == c.Was || w == isAsked && t.isUpstream(c) {
+			w := t.weigh(c, reachesOf(turns))
+			if c.SHA == c.Was || w == isAsked && t.isUpstream(c, turns) {
 				w = isNothing
 			}
 			item.Asks = w == isAsked
@@ -125,32 +130,28 @@ func (t *Tree) itemOf(c *change, while string) asked.Item {
 }
 
 // isUpstream reports whether the branch's upstream had the value already when the turns began.
-func (t *Tree) isUpstream(c *change) bool {
+func (t *Tree) isUpstream(c *change, turns []*turn) bool {
 	if t.AtUpstream == nil || !isBelow(t.top, c.source.Path) {
 		return false
 	}
-	return !slices.ContainsFunc(t.turns, func(n *turn) bool {
+	return !slices.ContainsFunc(turns, func(n *turn) bool {
 		return n.upstream == "" || asked.ValueIn(c.source, c.Field, t.AtUpstream(n.upstream, c.source.Path)).SHA != c.SHA
 	})
 }
 
-func (t *Tree) reaches() (all []event.Reach) {
-	for _, n := range t.turns {
+func reachesOf(turns []*turn) (all []event.Reach) {
+	for _, n := range turns {
 		all = append(all, n.reach)
 	}
 	return all
 }
 
-// tasks names the tasks that are worked on.
-func (t *Tree) tasks() string {
-	boards := map[string]bool{}
-	for _, n := range t.turns {
-		boards[n.board] = true
-	}
+// tasks names the tasks that are worked on in turns.
+func tasks(turns []*turn) string {
 	var names []string
-	for _, n := range t.turns {
+	for _, n := range turns {
 		name := n.task
-		if len(boards) > 1 && n.board != "" && n.task != "" {
+		if slices.ContainsFunc(turns, func(o *turn) bool { return o.board != n.board }) && n.task != "" {
 			name += " of " + n.board
 		}
 		if name != "" && !slices.Contains(names, name) {
@@ -160,17 +161,15 @@ func (t *Tree) tasks() string {
 	return event.List(names, 3)
 }
 
-// while says in words which turns are open.
-func (t *Tree) while() string {
+// while says in words when turns were open.
+func while(turns []*turn) string {
 	var clauses []string
-	if tasks := t.tasks(); tasks != "" {
-		verb := " was worked on"
-		if strings.Contains(tasks, ", ") {
-			verb = " were worked on"
-		}
-		clauses = append(clauses, tasks+verb)
+	if names := tasks(turns); strings.Contains(names, ", ") {
+		clauses = append(clauses, names+" were worked on")
+	} else if names != "" {
+		clauses = append(clauses, names+" was worked on")
 	}
-	for _, n := range t.turns {
+	for _, n := range turns {
 		if n.ran != "" {
 			clauses = append(clauses, n.ran+" ran")
 		}
