@@ -1,13 +1,9 @@
 package orchestrator_test
 
 import (
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -22,22 +18,7 @@ var endings = map[string]string{
 // the original's.
 func TestEndings(t *testing.T) {
 	byMark := regexp.MustCompile(`\bproc\.EndMarked\(`)
-	found := map[string]bool{}
-	for _, root := range []string{"orchestrator", "cmd/kanban-run"} {
-		err := filepath.WalkDir(filepath.Join("..", root), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			if byMark.Match(text) {
-				found[strings.TrimPrefix(filepath.ToSlash(path), "../")] = true
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	found := filesWith(t, byMark)
 	if got, want := slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(endings)); !slices.Equal(got, want) {
 		t.Errorf("processes are ended by their mark in\n%q, want them ended by agent.EndLeftovers, or in\n%q with a place", got, want)
 	}

@@ -26,6 +26,15 @@ var starts = map[string]string{
 // TestStarts: programs are started by package proc, which gives them a session without a terminal.
 func TestStarts(t *testing.T) {
 	start := regexp.MustCompile(`\b(exec\.Command(Context)?|os\.StartProcess|syscall\.(ForkExec|StartProcess))\b[,(]`)
+	found := filesWith(t, start)
+	if got, want := slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(starts)); !slices.Equal(got, want) {
+		t.Errorf("programs are started in\n%q, want them started by package proc, or in\n%q with a reason", got, want)
+	}
+}
+
+// filesWith returns the files of the product that have a line of code that matches.
+func filesWith(t *testing.T, code *regexp.Regexp) map[string]bool {
+	t.Helper()
 	found := map[string]bool{}
 	for _, root := range []string{"orchestrator", "cmd/kanban-run"} {
 		err := filepath.WalkDir(filepath.Join("..", root), func(path string, _ fs.DirEntry, err error) error {
@@ -34,7 +43,7 @@ func TestStarts(t *testing.T) {
 			}
 			text, err := os.ReadFile(path)
 			for line := range strings.Lines(string(text)) {
-				if start.MatchString(line) && !strings.HasPrefix(line, "//") {
+				if code.MatchString(line) && !strings.HasPrefix(line, "//") {
 					found[strings.TrimPrefix(filepath.ToSlash(path), "../")] = true
 				}
 			}
@@ -44,7 +53,5 @@ func TestStarts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, want := slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(starts)); !slices.Equal(got, want) {
-		t.Errorf("programs are started in\n%q, want them started by package proc, or in\n%q with a reason", got, want)
-	}
+	return found
 }
