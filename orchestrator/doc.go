@@ -57,6 +57,11 @@
 //	                                    └ Kind.Prepare                                     │   └ watch.Watch
 //	the journal ◄─ event.Event ◄─ Kind.Settle ◄─ Caller.Settle ◄─ attempt.Ended ◄──────────┘
 //
+// What a turn must not change is looked at around it, by the guards of one list (package guard). Before the
+// intent each of them looks, and may refuse the turn; behind the end each looks again, puts back and
+// journals; after a kill the next run compares with the note of the turn, whose SHA-256 the intent has.
+// Programs that work for us at the end of a run have a turn, too.
+//
 // # Packages
 //
 // An arrow points to an import; deps_test.go holds all of them, with a reason for each. There is no
@@ -70,8 +75,9 @@
 //	orchestrator   ─► pool ─► claim, health, inbox       what the boards of one command share
 //	orchestrator   ─► watch, supervisor                  an agent at work, and the supervisor that looks in
 //	orchestrator   ─► claim, decisions, gitstore         before and after a step
-//	orchestrator   ─► divergence ─► marks, turns         before and after an attempt
-//	orchestrator   ─► trust ─► roster, asked             before and after an attempt
+//	orchestrator   ─► guard ─► turns                     the guards of a turn, before and after an attempt
+//	orchestrator   ─► divergence ─► marks, guard         one of them
+//	orchestrator   ─► trust ─► roster, asked, guard      one of them
 //	run            ─► preflight ─► inspect ─► ledger, workspace, projection
 //	call, supervisor ─► briefing ─► contract, board, projection, rundir
 //	call, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
@@ -102,6 +108,7 @@
 //	health     judges a running agent by its signs; pure
 //	watch      acts on what health says, and passes messages on to the agent
 //	claim      keeps two runs from the same task, or the same files
+//	guard      has the guards of a turn, their order, and the note for the time behind a kill
 //	divergence keeps the board and the marks of tasks as the Manager left them, while others are at work
 //	marks      reads the marks in the headers of tasks, and puts them back
 //	turns      has the turns of agents of one command

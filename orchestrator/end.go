@@ -11,6 +11,8 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/gitstore"
+	"kanban-run/orchestrator/guard"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/result"
@@ -53,8 +55,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		}
 		return event.Failed, err.Error(), err // nothing is written any more
 	}
-	behind := l.beginEnd()
-	l.divergence.Leave()
+	turn, behind := l.beginEnd()
 	uncommitted := l.ledger.Commit()
 	if uncommitted == nil {
 		l.caller.EmptyStreams()
@@ -75,20 +76,20 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		if p := l.ledger.State().Proposal(end); p != nil {
 			err = l.ledger.Append(*p)
 		}
-		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, By: end.By, Steps: l.caller.Steps(), Behind: l.toldBehind(behind)}
+		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, By: end.By, Steps: l.caller.Steps(), Behind: behind}
 		err = errors.Join(err, l.decisions.Save(), l.decisions.Foresee(finished), l.ledger.Finish(finished), l.carrier.RecordEvents())
 		if err == nil {
 			l.decisions.Close()
-			err = l.finishEnd(behind)
+			err = l.finishEnd(turn)
 		}
 		return end.Outcome, end.Text, err
 	}
 	outcome := result.OutcomeOf(l.stop, err)
 	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(), By: result.ByOf(err), Exit: result.ExitOf(err), Hint: result.HintOf(err),
-		Changed: errors.As(err, new(*trust.ChangedError)), Until: result.Until(outcome, err), Waited: l.member.CutWait(), Quarantined: l.caller.Quarantined(), Behind: l.toldBehind(behind)})
+		Changed: errors.As(err, new(*trust.ChangedError)), Until: result.Until(outcome, err), Waited: l.member.CutWait(), Quarantined: l.caller.Quarantined(), Behind: behind})
 	note = errors.Join(note, l.carrier.RecordEvents())
 	if note == nil {
-		note = l.finishEnd(behind)
+		note = l.finishEnd(turn)
 	}
 	return outcome, err.Error(), errors.Join(err, note)
 }
@@ -128,60 +129,49 @@ func (l *loop) question() *projection.Question {
 
 // dismiss asks the resident supervisor to shut down, at the end of the run.
 func (l *loop) dismiss() error {
-	switch {
-	case l.hold.Anchor.Check() != nil:
+	if l.hold.Anchor.Check() != nil {
 		return l.supervisor.Close()
-	case !l.supervisor.IsAsked():
+	}
+	if !l.supervisor.IsAsked() {
 		return l.supervisor.Dismiss()
-	default:
-		return l.divergence.During(l.supervisor.Dismiss, "was changed while the run waited for its supervisor to shut down")
 	}
+	turn := l.guards.BeginOurs("its supervisor", " shut down")
+	return errors.Join(l.supervisor.Dismiss(), l.guards.EndOurs(turn))
 }
 
-// beginEnd keeps the board as it is at the end of the run, and returns its SHA-256, if programs hear
-// of the end: a checkpoint is pushed with its hooks, and commands send notifications. An agent may have
-// written any of them. If none hears of the end, beginEnd returns "".
-func (l *loop) beginEnd() string {
-	if l.job.DryRun || l.job.Drain == nil && l.carrier.Branch() == "" {
-		return ""
+// beginEnd opens the turn of the programs that hear of the end of the run: a checkpoint is pushed with its
+// hooks, and commands send notifications. An agent may have written any of them. If none hears of the end,
+// it returns nil. behind is the SHA-256 of the board if a record of their end follows.
+func (l *loop) beginEnd() (turn *guard.Turn, behind string) {
+	isPushed := l.carrier.Branch() != ""
+	if b, err := l.workspace.Look(); l.job.DryRun || l.job.Drain == nil && !isPushed {
+		if err == nil {
+			l.divergence.Leave(b)
+		}
+		return nil, ""
 	}
-	l.trust.BeginProgram(l.carrier.Branch() != "")
-	return l.divergence.Keep()
-}
-
-// hearers are the programs that hear of the end of a run.
-const hearers = "hooks of git or commands for notifications"
-
-// toldBehind returns the SHA-256 of the board for the record of the end. It is "" if no command hears
-// of the end, for then no record of their end follows.
-func (l *loop) toldBehind(sha string) string {
-	if l.job.Drain == nil {
-		return ""
+	if turn = l.guards.BeginOurs(l.carrier.Hearers(), " ran"); l.job.Drain != nil && turn != nil {
+		behind = turn.Board.SHA
 	}
-	return sha
+	return turn, behind
 }
 
 // finishEnd waits for the programs that hear of the end. What they did to the board is put back,
-// as what an agent does in its turn. The board had the given SHA-256.
-func (l *loop) finishEnd(sha string) error {
-	if sha == "" {
+// as what an agent does in its turn.
+func (l *loop) finishEnd(turn *guard.Turn) error {
+	if turn == nil {
 		return nil
 	}
 	if l.job.Drain != nil {
 		l.job.Drain(l.stop)
 	}
-	const while = "while " + hearers + " ran"
-	if err := errors.Join(l.divergence.MarksBehind(while), l.trust.End(nil)); err != nil {
-		return err
+	err := l.guards.EndOurs(turn)
+	var again *guard.Turn
+	if l.job.Drain != nil {
+		err = errors.Join(err, l.ledger.Append(event.BoardLeft{Board: l.job.Board, BoardSHA: l.workspace.SHA()}))
+		if l.carrier.Branch() != "" { // the checkpoint with this record starts the hooks again
+			again = l.guards.BeginOurs(gitstore.Hook, " ran")
+		}
 	}
-	sha, text, err := l.divergence.PutBackBehind(sha, while)
-	if err != nil || text == "" && l.job.Drain == nil {
-		return err
-	}
-	left := event.BoardLeft{Board: l.job.Board, BoardSHA: sha, Text: text}
-	if err := errors.Join(l.ledger.Append(left), l.ledger.Commit(), l.carrier.RecordEvents()); err != nil {
-		return err
-	}
-	_, _, err = l.divergence.PutBackBehind(sha, while) // the checkpoint with this record has started the hooks again
-	return err
+	return errors.Join(err, l.ledger.Commit(), l.carrier.RecordEvents(), l.guards.EndOurs(again))
 }

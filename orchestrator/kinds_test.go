@@ -41,7 +41,7 @@ var kindArms = map[string]struct {
 var callBranches = map[string]int{
 	"orchestrator":            2,
 	"orchestrator/briefing":   2,
-	"orchestrator/call":       16,
+	"orchestrator/call":       15,
 	"orchestrator/claim":      1,
 	"orchestrator/decisions":  1,
 	"orchestrator/event":      7,

@@ -17,6 +17,7 @@ import (
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
+	"kanban-run/orchestrator/guard"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/pool"
 	"kanban-run/orchestrator/preflight"
@@ -48,6 +49,7 @@ type loop struct {
 	supervisor *supervisor.Supervisor
 	claims     *claim.Holder
 	trust      *trust.Keeper
+	guards     *guard.List
 	decisions  *decisions.Log
 	carrier    *gitstore.Carrier
 
@@ -148,13 +150,13 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 	if restarted, err := l.caller.RestartUpgraded(a, b); restarted || err != nil {
 		return err
 	}
-	isManagers := a.Intent.Before != nil || l.ledger.State().Step.Before != nil
-	if a.Intent.Marks, err = l.divergence.Begin(b, a.Intent.Task, isManagers); err != nil || l.ledger.State().Frozen != nil {
+	step := l.ledger.State().Step
+	turn := &guard.Turn{Turn: guard.Of(step, l.job.Board, l.workspace.Path), Ref: a.Ref(), Player: a.Player, Board: b,
+		IsManager: a.Intent.Before != nil || step.Before != nil}
+	if a.Intent.Note, err = l.guards.Begin(turn); err != nil || l.ledger.State().Frozen != nil {
 		return err
 	}
-	if a.Intent.Decide, err = l.trust.Begin(a.Ref(), a.Player); err != nil {
-		return err
-	}
+	a.Intent.Marks = l.divergence.Marks()
 	if err := l.ledger.Record(a.Intent); err != nil {
 		return errors.Join(err, l.caller.NotStarted(a))
 	}
@@ -173,8 +175,7 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 	a.EndSigns()
 	endErr := w.End()
 	state := l.ledger.State()
-	endTurn := func() error { return errors.Join(l.divergence.End(), l.trust.End(state.Step)) }
-	err = errors.Join(l.caller.Settle(a, p, endTurn), endErr, waitErr, l.divergence.EndWork(state.Step))
+	err = errors.Join(l.caller.Settle(a, p, func() error { return l.guards.End(turn) }), endErr, waitErr, l.divergence.EndWork(state.Step))
 	l.member.Charge()
 	if wait := state.NextWait(); wait != nil {
 		permit.Refused(*wait)

@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/failpoint"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
+	"kanban-run/orchestrator/guard"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/pool"
 	"kanban-run/orchestrator/preflight"
@@ -69,9 +70,10 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 	}, l.pool.Claims)
 	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Tree: tree, Journal: l.ledger, Folder: l.folder, RoleOf: l.workspace.RoleOf, Notice: notice, Used: p.Used(), Way: p.Git.On,
 		Given: func(before string) []string { return slices.Concat(l.divergence.Reroled(), l.workspace.Added(before)) }})
+	note := guard.NewNote(l.folder)
 	l.divergence = divergence.NewKeeper(divergence.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
 		Workspace: l.workspace, Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun,
-		Redact: p.Redactor.String, Begun: begun, Turns: l.pool.Turns, Others: l.member})
+		Redact: p.Redactor.String, Begun: begun, Turns: l.pool.Turns, Kept: note, Others: l.member})
 	l.decisions = decisions.NewLog(decisions.Turn{
 		Board: p.Board, File: p.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
 		Ignore: l.workspace.Ignore, Notice: notice, DryRun: p.DryRun,
@@ -88,6 +90,8 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 		DryRun: p.DryRun, KeepOutput: p.KeepOutput, Carried: p.Git.On && !p.DryRun, TotalCost: l.pool.HasMaxCost(),
 		Trust: l.trust, MaxOutput: p.MaxOutput,
 	})
+	l.guards = guard.NewList(guard.Site{Board: p.Board, Path: l.workspace.Path, State: l.ledger.State, Look: l.workspace.LookAgain,
+		Turns: l.pool.Turns, Notice: notice}, note, l.inOrder()...)
 	l.watching = watch.Turn{
 		Board: p.Board, Kanban: l.workspace.KanbanFile(), Journal: l.ledger, Tasks: l.workspace.Place, Folder: l.folder,
 		Roster: p, Crowd: l.pool.Crowd, Notice: notice, Redactor: p.Redactor, Used: &l.used, Now: p.Now,
@@ -97,11 +101,21 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 	return nil
 }
 
+// inOrder returns the guards of a turn in their order. What only looks comes first, and so sees what the
+// agent has left. The board comes before what decides: a board that freezes starts nothing, and which
+// tasks were given to a role shows behind what is put back.
+func (l *loop) inOrder() []guard.Guard {
+	if l.job.DryRun {
+		return nil
+	}
+	return []guard.Guard{l.caller.Scope(), &guard.Checkout{Workspace: l.workspace, Append: l.ledger.Append}, l.divergence, l.trust}
+}
+
 // close ends the supervisor's program, closes the journal, and releases the claims, the lock and the
 // folder. What cannot be tidied up is a warning: everything is on disk by now. Errors: those of the
 // supervisor's program, which may live on.
 func (l *loop) close() error {
-	l.divergence.Close()
+	l.guards.Close()
 	l.trust.Close()
 	untidy := l.ledger.Close()
 	l.member.Leave()
@@ -156,10 +170,7 @@ func (l *loop) start() error {
 	if err != nil {
 		return err
 	}
-	killed, cut := state.Running && !left, state.Step
-	if cut != nil && (cut.Running == 0 || state.Workdir != l.workspace.Place.Dir()) {
-		cut = nil // no turn was cut short, or it was in another clone
-	}
+	killed := state.Running && !left
 	b, err := l.workspace.Read(state.Step)
 	if err != nil {
 		return err
@@ -169,15 +180,11 @@ func (l *loop) start() error {
 		return err
 	}
 	killed = killed && !undone
-	unknown := ledger.UnknownBehind(l.folder, l.job.Board, b, state)
 	if err := l.begin(b); err != nil || state.Frozen != nil { // for example because checkpoints would go to another git remote
 		return err
 	}
-	if err := l.trust.Open(cut); err != nil {
+	if err := l.trust.Open(); err != nil {
 		return err
-	}
-	if unknown != nil {
-		return l.ledger.Record(*unknown)
 	}
 	if err := l.undelivered.Close(l.ledger.Append); err != nil {
 		return err
@@ -244,7 +251,7 @@ func (l *loop) begin(b *board.Board) error {
 	if err := l.ledger.Append(begun); err != nil || asks == nil {
 		return err
 	}
-	return l.ledger.Record(asks)
+	return l.ledger.Append(asks)
 }
 
 // begun returns the event with the settings of the run.
@@ -261,14 +268,14 @@ func (l *loop) begun(b *board.Board) (e event.RunStarted, err error) {
 }
 
 // endLastTurn closes the attempt in which an earlier run died, and returns the board as it is
-// afterwards. If the attempt changed the end of the board, EndLostTurn decides about the change. The
+// afterwards. If the attempt changed the end of the board, a guard decides about the change. The
 // parameter killed is true if the earlier run has no end.
 func (l *loop) endLastTurn(b *board.Board, killed bool) (*board.Board, error) {
 	lost, err := flow.CloseAttempt(l.ledger.State(), l.appendLost)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.divergence.EndLostTurn(lost); err != nil || l.ledger.State().Frozen != nil {
+	if err := l.guards.Resume(l.ledger.State().Step, lost); err != nil || l.ledger.State().Frozen != nil {
 		return b, err
 	}
 	if !lost && killed { // perhaps between the end of the turn and this decision

@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/guard"
 	journals "kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/proc"
@@ -241,10 +242,14 @@ func (r *rig) start(t *testing.T) *Attempt {
 	if err := r.journal.Record(a.Intent); err != nil {
 		t.Fatal(err)
 	}
-	r.snapshotTree(a)
+	if _, err := r.Scope().Begin(turnOf(a)); err != nil {
+		t.Fatal(err)
+	}
 	r.journal.events, r.journal.committed = nil, 0
 	return a
 }
+
+func turnOf(a *Attempt) *guard.Turn { return &guard.Turn{Ref: a.Ref(), Player: a.Player} }
 
 // end ends the attempt, and returns what is journaled of it.
 func (r *rig) end(t *testing.T, a *Attempt, e attempt.Ended) event.Event {

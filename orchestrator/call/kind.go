@@ -17,7 +17,6 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
-	"kanban-run/orchestrator/workspace"
 )
 
 // Kind is one kind of call, with its input and the meaning of its end. The functions of this file
@@ -68,8 +67,6 @@ type Attempt struct {
 	frozen    int64 // ms in which nothing could run
 	spent     *event.Spending
 	streamErr error // error of writing or closing the streams
-
-	checkout workspace.Checkout // state of the git checkout at the start of the attempt
 }
 
 // Ref names the attempt.
@@ -198,17 +195,13 @@ func (c *Caller) NotStarted(a *Attempt) error {
 // Start starts the program of an attempt. The intent of the attempt has to be on disk already.
 func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 	c.sweep(a)
-	c.snapshotTree(a)
-	if !c.DryRun {
-		a.checkout = c.Workspace.MarkCheckout()
-	}
 	a.began = c.Now()
 	return attempt.Start(a.Spec)
 }
 
 // Settle waits for the end of an attempt and journals it. If there is a reply or a verdict, the next
 // commit puts the event on disk. Otherwise the event is on disk when Settle returns. Before it
-// journals the end, Settle calls endTurn, which checks the board.
+// journals the end, Settle calls endTurn, in which the guards of the turn look.
 func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) error {
 	e, err := p.Wait()
 	if missing := errors.As(err, new(*agent.ConfigError)); !missing {
@@ -218,11 +211,8 @@ func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) er
 		err = errors.Join(err, c.Journal.Append(event.ToolsUsed{AttemptRef: a.Ref(), ToolWork: *work}))
 	}
 	c.measure(a, e)
-	if moved := a.checkout.Moved(); len(moved) > 0 {
-		err = errors.Join(err, c.Journal.Append(event.CheckoutMoved{AttemptRef: a.Ref(), Moves: moved}))
-	}
-	files, ended := c.violations(a, e.Spawned), endTurn()
-	if files != nil && err == nil {
+	ended := endTurn()
+	if files := c.violations(a, e.Spawned); files != nil && err == nil {
 		return errors.Join(ended, c.record(a, c.accuse(a, e, files)), c.causeOf(e))
 	}
 	return errors.Join(ended, c.settle(a, e, err))

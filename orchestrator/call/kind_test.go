@@ -18,7 +18,6 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/roster"
-	"kanban-run/orchestrator/workspace"
 )
 
 // TestPrepare: what each kind of call is told, and what its intent says besides.
@@ -291,7 +290,6 @@ func TestSettle(t *testing.T) {
 			if strings.HasPrefix(name, "a violation") {
 				a.wrote = []string{"c.go"} // as its own events say
 			}
-			r.tree, r.treeOf = workspace.Tree{}, 0 // of before: Start takes it
 			p := r.Start(a)
 			if tt.stop {
 				for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {

@@ -10,14 +10,40 @@ import (
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/briefing"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/guard"
+	"kanban-run/orchestrator/rundir"
 )
 
-// snapshotTree remembers the files of the project before the first attempt of a supervisor's step.
-func (c *Caller) snapshotTree(a *Attempt) {
-	if a.Intent.Call.IsSupervision() && !c.DryRun && c.treeOf != a.Intent.Step {
-		c.tree, c.treeOf = c.Workspace.Tree(), a.Intent.Step
-	}
+// scope is the guard of what a supervisor only reads: the files of the project and of the run. It has a
+// snapshot from before the first attempt of a supervisor's step.
+type scope struct{ caller *Caller }
+
+// Scope returns the guard of the supervisor's turns.
+func (c *Caller) Scope() guard.Guard { return scope{c} }
+
+func (scope) Name() string { return "scope" }
+
+func (s scope) watches(t *guard.Turn) bool {
+	return !t.IsOurs() && t.Ref.Call.IsSupervision() && !s.caller.DryRun
 }
+
+// Begin notes nothing: behind a kill it is unknown who changed what.
+func (s scope) Begin(t *guard.Turn) (any, error) {
+	if c := s.caller; s.watches(t) && c.treeOf != t.Ref.Step {
+		c.tree, c.treeOf = c.Workspace.Tree(), t.Ref.Step
+	}
+	return nil, nil
+}
+
+func (s scope) End(t *guard.Turn) error {
+	if s.watches(t) {
+		s.caller.tellChanges(t.Ref)
+	}
+	return nil
+}
+
+func (scope) Resume(*flow.Step, bool, rundir.Note) error { return nil }
 
 // noteWrite keeps the file that an agent's own event says that it has written. One goroutine calls it,
 // which ends before the attempt does.
@@ -36,10 +62,9 @@ func (a *Attempt) noteWrite(ev agent.Event) {
 // that its own events say that it wrote, and processes that it started and that live. A program that
 // reads JSON tells no writes. What is only found changed may be anyone's, and is at most said.
 func (c *Caller) violations(a *Attempt, spawned []string) (files []string) {
-	if !a.Intent.Call.IsSupervision() || c.DryRun {
-		return nil
+	if c.treeOf != a.Intent.Step || c.DryRun {
+		return nil // it is no supervisor's
 	}
-	c.tellChanges(a)
 	for _, file := range a.wrote {
 		if !c.mayWrite(file) {
 			files = append(files, file)
@@ -65,7 +90,7 @@ func (c *Caller) mayWrite(file string) bool {
 
 // tellChanges puts files of the run back that were changed in a supervisor's attempt, and gives a notice
 // of them and of the other files that git does not ignore. The board is looked at as after any turn.
-func (c *Caller) tellChanges(a *Attempt) {
+func (c *Caller) tellChanges(ref event.AttemptRef) {
 	report := ""
 	if checkpoint := c.Journal.State().Step.Checkpoint; checkpoint != nil {
 		report = briefing.ReportName(checkpoint.ID)
@@ -74,12 +99,12 @@ func (c *Caller) tellChanges(a *Attempt) {
 	files, own := now.Changes(c.tree, report)
 	if where := c.Workspace.PutBackOwn(now, c.tree, own, c.Redactor.String); len(own) > 0 {
 		c.Observer.Notice(c.Board, fmt.Sprintf("files of the run changed while %s: %s; they are put back (%s)",
-			looking(a.Ref()), event.List(own, mostNamed), where))
+			looking(ref), event.List(own, mostNamed), where))
 	}
 	c.tree = c.tree.WithFiles(now) // what is told is told once
 	files = slices.DeleteFunc(files, func(name string) bool { return name == c.Workspace.KanbanFile() })
 	if files = c.Workspace.Unignored(c.Stop, files); len(files) > 0 {
-		c.Observer.Notice(c.Board, fmt.Sprintf("files changed while %s: %s", looking(a.Ref()), event.List(files, mostNamed)))
+		c.Observer.Notice(c.Board, fmt.Sprintf("files changed while %s: %s", looking(ref), event.List(files, mostNamed)))
 	}
 }
 

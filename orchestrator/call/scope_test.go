@@ -60,6 +60,9 @@ func TestScope(t *testing.T) {
 				a.noteWrite(ev)
 			}
 			files := r.violations(a, tt.spawned)
+			if err := r.Scope().End(turnOf(a)); err != nil {
+				t.Fatal(err)
+			}
 			if got := strings.Join(files, " "); got != tt.files {
 				t.Errorf("violated by %q, want %q", got, tt.files)
 			}
@@ -73,7 +76,7 @@ func TestScope(t *testing.T) {
 					t.Errorf("%s is %q, kept: %v", tt.change, now, kept)
 				}
 			}
-			r.violations(a, nil)
+			_ = r.Scope().End(turnOf(a))
 			if n := len(r.notices.told); tt.told != "" && n != 1 {
 				t.Errorf("told %d times", n)
 			}

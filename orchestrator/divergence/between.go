@@ -3,6 +3,7 @@ package divergence
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
@@ -32,9 +33,9 @@ func (k *Keeper) lookBetween(b *board.Board, open []turns.Turn, look turns.Look)
 			}
 		}
 	case k.before != nil && len(open) > 0:
-		what, by, left := k.cameBetween(b, now, open, append(claimed, k.claimed...))
+		what, left := k.cameBetween(b, now, open, append(claimed, k.claimed...))
 		if theirs = left; len(what) > 0 {
-			return k.ask(b, what, by)
+			return k.ask(b, what, open)
 		}
 	}
 	k.adopt(now, theirs...)
@@ -43,18 +44,17 @@ func (k *Keeper) lookBetween(b *board.Board, open []turns.Turn, look turns.Look)
 	return e, nil
 }
 
-// cameBetween returns in words what decides the end of the board and has come since the last look, and
-// the turns in which it may have come. The result theirs has the tasks that other boards work on.
-func (k *Keeper) cameBetween(b *board.Board, now *marks.Marks, open []turns.Turn, claimed []string) (what []string, by []turns.Turn, theirs []string) {
-	add := func(during []turns.Turn, words ...string) {
-		if len(during) > 0 {
+// cameBetween returns in words what decides the end of the board and has come since the last look while
+// turns of other boards were open. The result theirs has the tasks that other boards work on.
+func (k *Keeper) cameBetween(b *board.Board, now *marks.Marks, open []turns.Turn, claimed []string) (what, theirs []string) {
+	add := func(at time.Time, words ...string) {
+		if len(turns.During(open, at, k.look)) > 0 { // else a person was it, while no agent was at work
 			what = append(what, words...)
-			by = append(by, during...)
 		}
 	}
 	if before := k.Workspace.Counted(); before != nil && before.SHA != b.SHA {
 		if changes := b.EndChanges(before); len(changes) > 0 {
-			add(turns.During(open, marks.ChangedAt(k.Path), k.look), changes...)
+			add(marks.ChangedAt(k.Path), changes...)
 		}
 	}
 	step := k.Journal.State().Step
@@ -64,26 +64,27 @@ func (k *Keeper) cameBetween(b *board.Board, now *marks.Marks, open []turns.Turn
 		case k.isFile(p, claimed):
 			theirs = append(theirs, p)
 		default:
-			add(turns.During(open, k.reader.ChangedAt(p), k.look), "the mark in the header of "+p)
+			add(k.reader.ChangedAt(p), "the mark in the header of "+p)
 		}
 	}
-	return what, by, theirs
+	return what, theirs
 }
 
 // ask returns the event that asks a person about what came between two turns. It keeps the board and
-// the marks that count, for the case that they are to be put back.
+// the marks that count, for the case that they are to be put back. It names all turns that were open since
+// the last look: what the clock says of a file may be of a later change.
 func (k *Keeper) ask(b *board.Board, what []string, by []turns.Turn) (event.Event, error) {
 	before := k.Workspace.Counted()
 	if err := k.Workspace.KeepBefore(before); err != nil {
 		return nil, err
 	}
-	if err := k.kept.Keep(k.before, true); err != nil {
+	if err := k.keepMarks(); err != nil {
 		return nil, err
 	}
 	e := k.event(event.PolicyAsk)
 	e.Source, e.Before, e.After, e.Marks, e.By = event.SourceBoard, before.SHA, b.SHA, k.sha, event.ByMark
 	e.Text = fmt.Sprintf("what decides the end of %s came %s (%s); if that was you: kanban-run ack %s accept",
-		k.Board, turns.While("", by), event.List(what, mostNamed), failure.Quote(k.Board))
+		k.Board, turns.While(k.Path, by), event.List(what, mostNamed), failure.Quote(k.Board))
 	return e, nil
 }
 

@@ -12,7 +12,10 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/guard"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/turns"
 )
 
 // Note does what [Keeper.Look] does, and journals a change of the board that was made outside of a
@@ -32,7 +35,7 @@ func (k *Keeper) Note(b *board.Board, sha string, unreadable error) error {
 	if unreadable != nil && k.OnDivergence != event.PolicyFreeze {
 		d.After = step.BoardSHA // it does not stand: the step goes on once the earlier bytes are back
 	}
-	return k.Journal.Record(d)
+	return k.Journal.Append(d)
 }
 
 // KeepBefore keeps the board as it is before the waits for a turn, unless the turn is one of the
@@ -45,45 +48,52 @@ func (k *Keeper) KeepBefore(b *board.Board) error {
 	return k.Workspace.KeepBefore(b)
 }
 
-// endBoard looks at the board after an attempt. If its end was changed, the file was removed or left
+// endBoard looks at the board after a turn. If its end was changed, the file was removed or left
 // unreadable, endBoard puts the board back before the next act. With the setting "on_divergence:
-// freeze" it freezes the board instead. Note journals any other change. while says in words when the
-// change was made.
+// freeze" it freezes the board instead, unless it was programs that work for us (step is nil). Note
+// journals any other change. while says in words when the change was made.
 func (k *Keeper) endBoard(step *flow.Step, while string) error {
 	defer k.countBoard()
+	sha, freezes := k.boardSHA, false
+	if step != nil {
+		sha, freezes = step.BoardSHA, k.OnDivergence == event.PolicyFreeze
+	}
 	now, unreadable := k.Workspace.Look()
-	if durable.IsMachineFault(unreadable) || unreadable == nil && now.SHA == step.BoardSHA {
+	if durable.IsMachineFault(unreadable) || unreadable == nil && now.SHA == sha {
 		return nil
 	}
-	before, err := k.Workspace.Before(step.BoardSHA)
+	before, err := k.Workspace.Before(sha)
 	if err != nil {
 		return nil // the earlier bytes are missing, so Note can only report the difference
 	}
 	switch {
-	case k.OnDivergence == event.PolicyFreeze && unreadable != nil:
-		return k.Journal.Record(k.divergence(step, k.Workspace.SHA(), unreadable))
+	case freezes && unreadable != nil:
+		return k.Journal.Append(k.divergence(step, k.Workspace.SHA(), unreadable))
 	case unreadable != nil:
-		return k.putBackSpoiled(step, while, unreadable)
+		return k.putBackSpoiled(step, before, while, unreadable)
 	}
-	own := before.Spelled(step.Task)
-	changes := now.EndChanges(before, own)
-	k.noteTick(step, now, before, own)
+	var own []string
+	if step != nil {
+		own = append(own, before.Spelled(step.Task))
+		k.noteTick(step, now, before, own[0])
+	}
+	changes := now.EndChanges(before, own...)
 	switch {
 	case len(changes) == 0:
 		return nil
-	case k.OnDivergence == event.PolicyFreeze:
-		return k.Journal.Record(k.divergence(step, now.SHA, nil))
+	case freezes:
+		return k.Journal.Append(k.divergence(step, now.SHA, nil))
 	default:
 		text := fmt.Sprintf("the end of %s changed %s (%s); that is the Manager's or a person's",
 			k.Board, while, strings.Join(changes, ", "))
-		return k.restoreEnd(step, now, before, text, k.wayOfEntries(now, before, own), own)
+		return k.restoreEnd(step, now, before, text, own...)
 	}
 }
 
 // wayOfEntries returns in words how a person who has marked entries, or taken them off, settles their
 // tasks.
-func (k *Keeper) wayOfEntries(now, before *board.Board, own string) string {
-	set, _, lost := now.EntryChanges(before, own)
+func (k *Keeper) wayOfEntries(now, before *board.Board, own ...string) string {
+	set, _, lost := now.EntryChanges(before, own...)
 	var ways []string
 	if len(set) > 0 {
 		ways = append(ways, wayOf(k.Board, event.Accept, set))
@@ -115,13 +125,13 @@ func (k *Keeper) countBoard() {
 
 // restoreEnd puts the end of the board back, but for a mark of its own entry, and then journals the
 // change. If the run dies in between, the next run finds a board with the right end. text tells of the
-// change, and way what a person can do.
-func (k *Keeper) restoreEnd(step *flow.Step, now, before *board.Board, text, way string, own ...string) error {
+// change.
+func (k *Keeper) restoreEnd(step *flow.Step, now, before *board.Board, text string, own ...string) error {
 	sha, done, err := k.Workspace.RestoreEnd(now, before, own...)
 	if err != nil {
 		return fmt.Errorf("%s, and is to be put back: %w", text, err)
 	}
-	return k.Journal.Record(diverged(step, sha, event.PolicyRestore, text+", so "+done+way))
+	return k.Journal.Append(k.diverged(step, before.SHA, sha, event.PolicyRestore, text+", so "+done+k.wayOfEntries(now, before, own...)))
 }
 
 // noteTick notes the board before a mark that has come onto the entry of the step's own task, and reports
@@ -158,7 +168,7 @@ func (k *Keeper) endOwnEntry(step *flow.Step) error {
 	}
 	switch {
 	case step.MayMark() && ticked:
-		return k.Journal.Record(diverged(step, now.SHA, event.PolicyOwn, step.Task+" is marked as done on the board by the work on it"))
+		return k.Journal.Append(k.diverged(step, step.BoardSHA, now.SHA, event.PolicyOwn, step.Task+" is marked as done on the board by the work on it"))
 	case step.MayMark() || before == nil:
 		return nil
 	}
@@ -166,65 +176,91 @@ func (k *Keeper) endOwnEntry(step *flow.Step) error {
 	after, err := now.Unmarked(before, own)
 	switch {
 	case err != nil:
-		return k.Journal.Record(diverged(step, now.SHA, event.PolicyAccept, fmt.Sprintf("%s, and cannot be put back: %v", text, err)))
+		return k.Journal.Append(k.diverged(step, step.BoardSHA, now.SHA, event.PolicyAccept, fmt.Sprintf("%s, and cannot be put back: %v", text, err)))
 	case after.SHA == now.SHA:
 		return nil
 	}
 	err = k.Workspace.Save(after) // without a copy, which would replace the one that endBoard may have kept
-	return errors.Join(err, k.Journal.Record(diverged(step, after.SHA, event.PolicyRestore, text+", so that is put back")))
+	return errors.Join(err, k.Journal.Append(k.diverged(step, step.BoardSHA, after.SHA, event.PolicyRestore, text+", so that is put back")))
 }
 
 // putBackSpoiled puts back a board that an agent removed or left unreadable. It journals the
 // change.
-func (k *Keeper) putBackSpoiled(step *flow.Step, while string, unreadable error) error {
+func (k *Keeper) putBackSpoiled(step *flow.Step, before *board.Board, while string, unreadable error) error {
 	what := "was removed"
 	if !errors.Is(unreadable, fs.ErrNotExist) {
 		what = fmt.Sprintf("was left so that it cannot be read (%v)", unreadable)
 	}
-	done, err := k.Workspace.PutBackSpoiled(step.BoardSHA)
+	done, err := k.Workspace.PutBackSpoiled(before.SHA)
 	if err != nil {
 		return err
 	}
-	return k.Journal.Record(diverged(step, step.BoardSHA, event.PolicyRestore,
+	return k.Journal.Append(k.diverged(step, before.SHA, before.SHA, event.PolicyRestore,
 		fmt.Sprintf("%s %s %s; %s", k.Board, what, while, done)))
 }
 
-// EndLostTurn does the work of endBoard for the last turn of an earlier run. The parameter lost is
-// true if the run died in that turn. In that case it is unknown whether an agent or a person
-// changed the board since, so the Lead is asked about a changed end.
-func (k *Keeper) EndLostTurn(lost bool) error {
-	step := k.Journal.State().Step
+// Resume does the work of endBoard for the last turn of an earlier run. isCut reports that the run died in
+// that turn. Then it is unknown whether an agent or a person changed the board since, so the Lead is asked
+// about a changed end.
+func (k *Keeper) Resume(step *flow.Step, isCut bool, _ rundir.Note) error {
 	if step == nil || step.Before != nil {
 		return nil
 	}
 	now, err := k.Workspace.Look()
-	if err != nil || !lost && now.SHA != step.Left {
+	if err != nil || !isCut && now.SHA != step.Left {
 		return nil // the next look reports the fault, or a person has edited the board
 	}
-	if _, err := k.Workspace.Before(step.BoardSHA); err == nil && !lost {
-		return k.endBoard(step, whileOf(step, nil))
+	if _, err := k.Workspace.Before(step.BoardSHA); err == nil && !isCut {
+		return k.endBoard(step, k.whileOf(step))
 	}
 	place := k.Place
-	if !lost {
+	if !isCut {
 		place = nil // a person may have set marks since
 	}
 	if e := ledger.UnknownEnd(k.Folder, k.Board, now, place, k.Journal.State()); e != nil {
-		return k.Journal.Record(*e)
+		return k.Journal.Append(*e)
 	}
 	return nil
+}
+
+// PutBackEnd does what End does for the board, in a turn that cannot be journaled. Only the run that
+// goes on asks a person.
+func (k *Keeper) PutBackEnd() error {
+	step := k.Journal.State().Step
+	if step == nil || step.Before != nil || k.OnDivergence == event.PolicyFreeze {
+		return nil
+	}
+	k.Workspace.Forget()
+	before, err := k.Workspace.Before(step.BoardSHA)
+	if err != nil {
+		return nil
+	}
+	if now, err := k.Workspace.Look(); err == nil && len(now.EndChanges(before)) == 0 {
+		return nil
+	}
+	return k.Workspace.PutBack(step.BoardSHA)
 }
 
 // divergence returns the event of a change of the board outside of a Manager's turn. The setting
 // on_divergence decides whether the change stands or freezes the board.
 func (k *Keeper) divergence(step *flow.Step, sha string, unreadable error) event.StateDiverged {
-	text := fmt.Sprintf("%s changed %s (earlier bytes: %s)", k.Board, whileOf(step, nil), k.Folder.Before())
+	text := fmt.Sprintf("%s changed %s (earlier bytes: %s)", k.Board, k.whileOf(step), k.Folder.Before())
 	if unreadable != nil {
 		text += "; it cannot be read any more"
 	}
-	return diverged(step, sha, k.OnDivergence, text)
+	return k.diverged(step, step.BoardSHA, sha, k.OnDivergence, text)
 }
 
-func diverged(step *flow.Step, sha, policy, text string) event.StateDiverged {
-	return event.StateDiverged{Source: event.SourceBoard, Step: step.Number, Task: step.Task, Before: step.BoardSHA,
-		After: sha, Policy: policy, Text: text}
+// diverged returns the event of a change of the board; step is nil if it came in no step's turn.
+func (k *Keeper) diverged(step *flow.Step, before, after, policy, text string) event.StateDiverged {
+	e := event.StateDiverged{Source: event.SourceBoard, Task: k.Board, Before: before, After: after, Policy: policy, Text: text}
+	if step != nil {
+		e.Step, e.Task = step.Number, step.Task
+	}
+	return e
+}
+
+// whileOf says in words when the turn of a step was open.
+func (k *Keeper) whileOf(step *flow.Step) string {
+	return turns.While(k.Path, []turns.Turn{guard.Of(step, k.Board, k.Path)})
 }

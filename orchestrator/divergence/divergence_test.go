@@ -1,6 +1,7 @@
 package divergence_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"kanban-run/orchestrator/divergence"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/guard"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/turns"
 	"kanban-run/orchestrator/workspace"
@@ -31,7 +33,7 @@ type journal struct {
 
 func (j *journal) State() *flow.State { return &j.state }
 
-func (j *journal) Record(e event.Event) error {
+func (j *journal) Append(e event.Event) error {
 	j.said = append(j.said, e.(event.StateDiverged))
 	return j.state.Apply(e)
 }
@@ -42,7 +44,7 @@ type site struct {
 	path    string
 	work    *workspace.Workspace
 	journal *journal
-	keeper  *divergence.Keeper
+	keeper
 }
 
 func newSite(t *testing.T, policy string) *site {
@@ -66,8 +68,11 @@ func newSite(t *testing.T, policy string) *site {
 		t.Fatal(err)
 	}
 	j := &journal{state: flow.State{Step: &flow.Step{Number: 1, Task: "a.md", Role: "Implementor", BoardSHA: b.SHA, Left: b.SHA}}}
-	return &site{t, path, w, j, divergence.NewKeeper(divergence.Turn{Board: path, Path: path, Journal: j, Workspace: w, Place: place,
-		Folder: w.Dir(), OnDivergence: policy, Turns: &turns.Registry{}, Others: others{}})}
+	note, all := guard.NewNote(w.Dir()), &turns.Registry{}
+	k := divergence.NewKeeper(divergence.Turn{Board: path, Path: path, Journal: j, Workspace: w, Place: place,
+		Folder: w.Dir(), OnDivergence: policy, Turns: all, Others: others{}, Kept: note})
+	list := guard.NewList(guard.Site{Board: path, Path: path, State: j.State, Turns: all, Look: w.LookAgain, Notice: func(s string) { t.Error(s) }}, note, k)
+	return &site{t, path, w, j, keeper{k, list}}
 }
 
 // leave has the board left as an agent leaves it, or removed if text is "".
@@ -120,7 +125,6 @@ func TestEnd(t *testing.T) {
 		"removed":         {event.PolicyAccept, "", nil, asItWas, []string{event.PolicyRestore}},
 		"removed, freeze": {event.PolicyFreeze, "", nil, "", []string{event.PolicyFreeze}},
 		"the Manager's":   {event.PolicyAccept, ended, func(s *flow.State) { s.Step.Before = &event.Baseline{} }, ended, nil},
-		"between steps":   {event.PolicyAccept, ended, func(s *flow.State) { s.Step = nil }, ended, nil},
 		"frozen already":  {event.PolicyAccept, ended, func(s *flow.State) { s.Frozen = &flow.Freeze{} }, ended, nil},
 	}
 	for name, tt := range tests {
@@ -129,9 +133,17 @@ func TestEnd(t *testing.T) {
 			if tt.step != nil {
 				tt.step(&s.journal.state)
 			}
+			b, err := s.work.Look()
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := s.turn(b, s.journal)
+			if _, err := s.guards.Begin(of); err != nil {
+				t.Fatal(err)
+			}
 			s.leave(tt.left)
-			s.expect(s.keeper.End(), tt.want, tt.policies...)
-			s.expect(s.keeper.End(), tt.want, tt.policies...) // once
+			s.expect(s.guards.End(of), tt.want, tt.policies...)
+			s.expect(s.guards.End(of), tt.want, tt.policies...) // once
 		})
 	}
 }
@@ -165,25 +177,27 @@ func TestNoteUnreadable(t *testing.T) {
 		}
 		write(t, s.path, asItWas)
 		s.work.Forget()
-		s.expect(s.keeper.EndLostTurn(false), asItWas, event.PolicyAccept)
+		s.expect(s.resume(false), asItWas, event.PolicyAccept)
 	}
 }
 
-// TestEndLostTurn: a person is asked about an end that came while no run was there to see it, and an
+func (s *site) resume(isCut bool) error { return s.guards.Resume(s.journal.state.Step, isCut) }
+
+// TestResume: a person is asked about an end that came while no run was there to see it, and an
 // agent's is put back.
-func TestEndLostTurn(t *testing.T) {
+func TestResume(t *testing.T) {
 	died := newSite(t, event.PolicyAccept)
 	died.leave(ended)
-	died.expect(died.keeper.EndLostTurn(true), ended, event.PolicyAsk)
+	died.expect(died.resume(true), ended, event.PolicyAsk)
 
 	edited := newSite(t, event.PolicyAccept)
 	edited.leave(ended) // after the turn
-	edited.expect(edited.keeper.EndLostTurn(false), ended)
+	edited.expect(edited.resume(false), ended)
 
 	cut := newSite(t, event.PolicyAccept)
 	cut.leave(ended)
 	cut.journal.state.Step.Left = cut.work.SHA()
-	cut.expect(cut.keeper.EndLostTurn(false), asItWas, event.PolicyRestore)
+	cut.expect(cut.resume(false), asItWas, event.PolicyRestore)
 }
 
 // TestPutBackEnd: the end of a board is put back also where nothing can be journaled any more.
@@ -201,27 +215,34 @@ func TestPutBackEnd(t *testing.T) {
 	frozen.expect(frozen.keeper.PutBackEnd(), ended)
 }
 
-// TestBehind: what changes the board while programs hear of its end is put back, and a person is asked
-// about what changes it while the run waits for its supervisor.
-func TestBehind(t *testing.T) {
-	s := newSite(t, event.PolicyAccept)
-	sha := s.keeper.Keep()
-	behind := func(left, want, told string) {
-		t.Helper()
-		s.leave(left)
-		got, text, err := s.keeper.PutBackBehind(sha, "while hooks ran")
-		if err != nil || !strings.HasPrefix(text, told) || (text == "") != (told == "") || got != s.work.SHA() {
-			t.Errorf("PutBackBehind = %q, %q, %v, want %q", got, text, err, told)
+// TestOurs: what changes the board while programs work for us, such as those that hear of its end, is put back; a
+// task that is added stands. A frozen board waits for a person.
+func TestOurs(t *testing.T) {
+	for _, tt := range []struct{ left, want, told string }{
+		{asItWas, asItWas, ""},
+		{longer, longer, ""},
+		{ended, asItWas, "the end of %s changed while ./tell.sh ran (current); that is the Manager's or a person's, so that is put back"},
+		{spoiled, asItWas, "%s was left so that it cannot be read "},
+	} {
+		for _, policy := range []string{event.PolicyAccept, event.PolicyFreeze} {
+			s := newSite(t, policy)
+			of := s.guards.BeginOurs("./tell.sh", " ran")
+			s.leave(tt.left)
+			var policies []string
+			if tt.told != "" {
+				policies = []string{event.PolicyRestore}
+			}
+			s.expect(s.guards.EndOurs(of), tt.want, policies...)
+			for _, e := range s.journal.said {
+				if want := fmt.Sprintf(tt.told, s.path); !strings.HasPrefix(e.Text, want) {
+					t.Errorf("it says %q, want %q", e.Text, want)
+				}
+			}
 		}
-		s.expect(nil, want)
 	}
-	behind(asItWas, asItWas, "")
-	behind(longer, longer, "") // a task that is added stands
-	behind(ended, asItWas, "the end of "+s.path+" changed while hooks ran (current), so that is put back")
-	behind(spoiled, asItWas, s.path+" was left so that it cannot be read while hooks ran; ")
-	s.expect(s.keeper.During(func() error { s.leave(longer); return nil }, "was changed"), longer)
-	s.expect(s.keeper.During(func() error { s.leave(ended); return nil }, "was changed"), ended, event.PolicyAsk)
-	if sha := s.keeper.Keep(); sha != "" {
-		t.Errorf("Keep of a frozen board = %q, want nothing", sha)
+	s := newSite(t, event.PolicyAccept)
+	s.journal.state.Frozen = &flow.Freeze{}
+	if s.guards.BeginOurs("./tell.sh", " ran") != nil {
+		t.Error("a frozen board has a turn")
 	}
 }

@@ -7,11 +7,12 @@ package divergence
 import (
 	"os"
 	"slices"
-	"strings"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/guard"
+	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/marks"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/turns"
@@ -30,13 +31,14 @@ type Turn struct {
 	Redact       func(string) string // hides secrets in the copies of tasks
 	Begun        *Begun              // the board as the command found it; nil: it is its only board
 	Turns        *turns.Registry     // the turns of the command
+	Kept         *guard.Note         // the note of the board's turns
 	Others       Others
 }
 
 // Journal is the journal of the board.
 type Journal interface {
 	State() *flow.State
-	Record(event.Event) error
+	Append(event.Event) error // with the next record, or the end of the attempt
 }
 
 // Workspace is the board of the run.
@@ -66,7 +68,6 @@ type Others interface {
 type Keeper struct {
 	Turn
 	reader   *marks.Reader
-	kept     *marks.Kept
 	before   *marks.Marks // the marks that count; nil: not known
 	earlier  *marks.Marks // those of the last turn of an earlier run; nil: not known
 	sha      string       // SHA-256 of before
@@ -76,12 +77,13 @@ type Keeper struct {
 	reroled  []string     // tasks that the last turn has given to another role
 	unticked *board.Board // the board before the entry of a step's own task was marked in it; nil: it was not, or the work is accepted
 	tickedIn int          // the step of unticked
-	endTurn  func()       // closes the turn that is open; nil: none is
+	noted    *marks.Marks // those in the note of the turn
+	boardSHA string       // SHA-256 of the board before the turn that is open; "": nothing is put back behind it
 }
 
 // NewKeeper returns the keeper of a run.
 func NewKeeper(t Turn) *Keeper {
-	k := &Keeper{Turn: t, reader: marks.NewReader(t.Place), kept: marks.NewKept(t.Folder)}
+	k := &Keeper{Turn: t, reader: marks.NewReader(t.Place)}
 	if t.Begun != nil {
 		k.reader, k.look = t.Begun.reader, t.Begun.look
 		k.count(t.Begun.reader.Last())
@@ -114,19 +116,23 @@ func Note(w Workspace, place *board.Place, all *turns.Registry) *Begun {
 
 // Restart takes the board and the marks as they are when the run begins: what stands there is a
 // person's. Behind a kill a mark of the open step's task does not count before its work is accepted. It
-// returns the event that asks a person about what came since the command began, or nil.
+// returns the event that asks a person about what came since the command began, or behind the end of a run
+// that was killed then, or nil.
 func (k *Keeper) Restart(b *board.Board) (event.Event, error) {
 	if k.DryRun {
 		k.Workspace.Count(b)
 		return nil, nil
 	}
 	state := k.Journal.State()
-	kept, before := marks.Load(k.Folder, state.Marks)
-	k.kept, k.earlier = kept, before
+	before := marks.In(k.Folder.ReadNote(), state.Marks)
+	k.earlier = before
 	open, look := k.Turns.Since(k.look, k.Path)
 	e, err := k.lookBetween(b, open, look)
 	if err != nil || e != nil {
 		return e, err
+	}
+	if e := ledger.UnknownBehind(k.Folder, k.Board, b, state); e != nil {
+		return *e, nil
 	}
 	if step := state.Step; state.Running && before != nil && step != nil && step.Started > 0 && step.TaskStatus != flow.StatusOK {
 		for _, p := range k.before.Changed(before) {
@@ -166,40 +172,58 @@ func (k *Keeper) Look(b *board.Board) error {
 	return k.record(k.lookBetween(b, open, look))
 }
 
-// Begin takes the board and the marks as they are before a turn, and opens the turn. It returns the
-// SHA-256 of the marks, which is to be journaled with the attempt. After the first attempt of the
-// Manager in a step, those of the marks count that the Manager has set since.
-func (k *Keeper) Begin(b *board.Board, task string, isManagers bool) (sha string, err error) {
-	if k.DryRun {
-		return "", nil
+// Name names the marks in the note of a turn.
+func (k *Keeper) Name() string { return marks.Name }
+
+// Begin takes the board and the marks as they are before a turn. After the first attempt of the Manager
+// in a step, those of the marks count that the Manager has set since. What came in turns of other boards
+// freezes the board; behind the end of the run, where programs work for us, it is taken.
+func (k *Keeper) Begin(t *guard.Turn) (kept any, err error) {
+	if k.boardSHA = ""; k.DryRun {
+		return nil, nil
 	}
-	if !isManagers || !k.managers {
+	if t.IsOurs() {
+		k.Leave(t.Board)
+		k.boardSHA = t.Board.SHA
+		return nil, k.Workspace.KeepBefore(t.Board)
+	}
+	if !t.IsManager || !k.managers {
 		open, look := k.Turns.Since(k.look, k.Path)
-		if err := k.record(k.lookBetween(b, open, look)); err != nil || k.Journal.State().Frozen != nil {
-			return "", err
+		if err := k.record(k.lookBetween(t.Board, open, look)); err != nil || k.Journal.State().Frozen != nil {
+			return nil, err
 		}
 	}
-	if k.managers = isManagers; !isManagers {
-		if err := k.kept.Keep(k.before, false); err != nil {
-			return "", err
-		}
-		sha = k.sha
+	if k.managers = t.IsManager; t.IsManager {
+		return nil, nil
 	}
-	k.endTurn = k.Turns.Begin(k.Board, k.Path, task)
-	return sha, nil
+	if k.boardSHA = t.Board.SHA; k.noted == k.before {
+		return nil, nil
+	}
+	k.noted = k.before
+	return k.before, nil
 }
 
-// End closes the turn of an agent. Unless the agent was the Manager, the end of the board and the marks
-// of other tasks are put back. Errors: those of the journal, and of writing the board.
-func (k *Keeper) End() error {
-	k.Close()
+// Marks returns the SHA-256 of the marks that the note has, for the intent; "": they are not known.
+func (k *Keeper) Marks() string {
+	if k.managers || k.before == nil {
+		return ""
+	}
+	return k.sha
+}
+
+// End puts back the end of the board and the marks of other tasks, unless the turn was the Manager's.
+// Errors: those of the journal, and of writing the board.
+func (k *Keeper) End(t *guard.Turn) error {
 	k.reroled = nil
-	step := k.Journal.State().Step
-	if step == nil || step.Before != nil || k.Journal.State().Frozen != nil {
+	if k.boardSHA == "" || k.Journal.State().Frozen != nil {
 		return nil
 	}
 	others, look := k.Turns.Since(k.look, k.Path)
-	while := whileOf(step, others)
+	while := turns.While(k.Path, append([]turns.Turn{t.Turn}, others...))
+	step := k.Journal.State().Step
+	if t.IsOurs() {
+		step = nil // what they change is not the work on its task
+	}
 	if err := k.endMarks(step, while); err != nil || k.Journal.State().Frozen != nil {
 		return err
 	}
@@ -210,39 +234,11 @@ func (k *Keeper) End() error {
 	return nil
 }
 
-// whileOf returns in words when a change was made in a turn of a step. others are the turns of other
-// boards that were open meanwhile.
-func whileOf(step *flow.Step, others []turns.Turn) string {
-	own := ""
-	switch {
-	case step.Checkpoint != nil:
-		own = "while " + step.Role + " looked at " + step.Task
-	case step.Task == step.Role: // the supervisor's first call
-		own = "while " + step.Role + " got ready"
-	default:
-		return turns.While(step.Task, others)
-	}
-	if len(others) > 0 {
-		own += " and " + strings.TrimPrefix(turns.While("", others), "while ")
-	}
-	return own
-}
-
-// Close closes the turn that is open, if any.
-func (k *Keeper) Close() {
-	if k.endTurn != nil {
-		k.endTurn()
-	}
-	k.endTurn = nil
-}
-
-// Leave takes the marks as they are at the end of the run, for [Keeper.MarksBehind]. Those of a frozen
-// board stay, because the Lead may have them put back. An error shows again at the record of the end.
-func (k *Keeper) Leave() {
-	if k.before == nil || k.Journal.State().Frozen != nil {
-		return
-	}
-	if b, err := k.Workspace.Look(); err == nil {
+// Leave takes the marks as they are at the end of the run, where no agent is at work on the board any
+// more. Those of a frozen board stay, because the Lead may have them put back. An error shows again at the
+// record of the end.
+func (k *Keeper) Leave(b *board.Board) {
+	if k.before != nil && k.Journal.State().Frozen == nil {
 		_ = k.record(k.lookBetween(b, nil, k.look))
 	}
 }
@@ -252,7 +248,7 @@ func (k *Keeper) record(e event.Event, err error) error {
 	if e == nil || err != nil {
 		return err
 	}
-	return k.Journal.Record(e)
+	return k.Journal.Append(e)
 }
 
 // isFile reports whether one of some files is that of a task.

@@ -13,7 +13,9 @@ import (
 	"kanban-run/orchestrator/divergence"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/guard"
 	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/turns"
 	"kanban-run/orchestrator/workspace"
@@ -55,8 +57,14 @@ func (o others) IsDone(file string) bool {
 	return false
 }
 
+// keeper is the keeper of a board's run, the only guard of its turns.
+type keeper struct {
+	*divergence.Keeper
+	guards *guard.List
+}
+
 // keeper returns the keeper of a board's run, with the board, in the command that p.turns is of.
-func (p project) keeper(name string, tasks ...string) (*divergence.Keeper, *board.Board, *journal) {
+func (p project) keeper(name string, tasks ...string) (keeper, *board.Board, *journal) {
 	p.Helper()
 	p.write(name, "current: "+tasks[0]+"\ntasks: ["+strings.Join(tasks, ", ")+"]\n")
 	for _, task := range tasks {
@@ -67,7 +75,7 @@ func (p project) keeper(name string, tasks ...string) (*divergence.Keeper, *boar
 	return p.keeperOf(name)
 }
 
-func (p project) keeperOf(name string) (*divergence.Keeper, *board.Board, *journal) {
+func (p project) keeperOf(name string) (keeper, *board.Board, *journal) {
 	p.Helper()
 	path, b := filepath.Join(p.dir, name), p.board(name)
 	place, err := board.OpenPlace(p.dir, path)
@@ -80,14 +88,15 @@ func (p project) keeperOf(name string) (*divergence.Keeper, *board.Board, *journ
 	}
 	made, _ := redact.NewNamed(nil)
 	w := workspace.New(path, path, place, b, made)
-	j := &journal{}
+	j, note := &journal{}, guard.NewNote(folder)
 	p.journals[path] = j
 	k := divergence.NewKeeper(divergence.Turn{Board: name, Path: path, Journal: j, Workspace: w, Place: place, Folder: folder,
-		Begun: divergence.Note(w, place, p.turns), Turns: p.turns, Others: others{p, path}})
+		Begun: divergence.Note(w, place, p.turns), Turns: p.turns, Others: others{p, path}, Kept: note})
+	site := guard.Site{Board: name, Path: path, State: j.State, Turns: p.turns, Look: w.LookAgain}
 	if err := w.KeepBefore(b); err != nil {
 		p.Fatal(err)
 	}
-	return k, b, j
+	return keeper{k, guard.NewList(site, note, k)}, b, j
 }
 
 func (p project) board(name string) *board.Board {
@@ -132,7 +141,7 @@ func (p project) want(when string, marked ...string) {
 }
 
 // turn plays a turn of an agent that works on a task. It returns the texts of what is journaled.
-func turn(k *divergence.Keeper, b *board.Board, j *journal, task string, agent func()) (said []string) {
+func turn(k keeper, b *board.Board, j *journal, task string, agent func()) (said []string) {
 	from := len(j.said)
 	if j.state.Step == nil || j.state.Step.Task != task {
 		j.state.Step = &flow.Step{Number: 1, Task: task, Role: "Implementor", Call: event.TaskCall, BoardSHA: b.SHA}
@@ -142,17 +151,23 @@ func turn(k *divergence.Keeper, b *board.Board, j *journal, task string, agent f
 			said = append(said, err.Error())
 		}
 	}
-	sha, err := k.Begin(b, task, false)
+	t := k.turn(b, j)
+	_, err := k.guards.Begin(t)
 	fail(err)
 	if j.state.Frozen == nil {
-		j.state.Marks, j.state.Step.Started = sha, 1
+		j.state.Marks, j.state.Step.Started = k.Marks(), 1
 		agent()
-		fail(k.End())
+		fail(k.guards.End(t))
 	}
 	for _, e := range j.said[from:] {
 		said = append(said, e.Text)
 	}
 	return said
+}
+
+// turn returns the turn of an agent in the open step.
+func (k keeper) turn(b *board.Board, j *journal) *guard.Turn {
+	return &guard.Turn{Turn: guard.Of(j.state.Step, k.Board, k.Path), Player: &roster.Player{}, Board: b, IsManager: j.state.Step.Before != nil}
 }
 
 func nothing() {}
@@ -204,7 +219,7 @@ func TestMarksBetweenTurns(t *testing.T) {
 			if begun {
 				err = b.Look(now)
 			} else if e, failed := b.Restart(now); e != nil {
-				err = errors.Join(failed, jb.Record(e))
+				err = errors.Join(failed, jb.Append(e))
 			}
 			want := "what decides the end of b.yaml came while 1.md of a.yaml was worked on (" + way.what + "); if that was you: kanban-run ack b.yaml accept"
 			if f := jb.state.Frozen; err != nil || f == nil || !f.Asks || f.By != event.ByMark || f.Text != want {
@@ -359,17 +374,18 @@ func TestManagersMarks(t *testing.T) {
 		k, b, j := p.keeper("a.yaml", "1.md", "2.md")
 		turn(k, b, j, "1.md", nothing)
 		j.state.Step.Before = &event.Baseline{}
-		if _, err := k.Begin(b, "1.md", true); err != nil {
+		of := k.turn(b, j)
+		if _, err := k.guards.Begin(of); err != nil {
 			t.Fatal(err)
 		}
 		p.mark("2.md")
-		if err := k.End(); err != nil {
+		if err := k.guards.End(of); err != nil {
 			t.Fatal(err)
 		}
 		if accepted {
 			j.state.Step = nil
 		}
-		if k.Leave(); accepted {
+		if k.Leave(b); accepted {
 			p.want("accepted", "2.md")
 		} else {
 			p.want("rejected")
@@ -384,7 +400,7 @@ func TestManagersMarks(t *testing.T) {
 // without words; else the entry is put back.
 func TestOwnEntry(t *testing.T) {
 	const first, ticked = "current: 1.md\ntasks: [1.md, 2.md]\n", "current: 1.md\ntasks: ['1.md [done]', 2.md]\n"
-	end := func(k *divergence.Keeper, j *journal, w *workspace.Workspace, status, unsettled string) {
+	end := func(k keeper, j *journal, w *workspace.Workspace, status, unsettled string) {
 		if j.state.Step.Unsettled = unsettled; status != "" {
 			j.state.Step.Work = &event.ReplyAccepted{Status: status}
 		}

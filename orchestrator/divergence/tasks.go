@@ -32,7 +32,7 @@ func (k *Keeper) endMarks(step *flow.Step, while string) error {
 	if err != nil {
 		e := k.event(event.PolicyAsk)
 		e.Text = fmt.Sprintf("it cannot be told which tasks were marked %s: %v", while, err)
-		return k.Journal.Record(e)
+		return k.Journal.Append(e)
 	}
 	isLeft := func(p string) bool { return k.isTask(p, step) || k.isFile(p, claimed) }
 	edits := slices.DeleteFunc(slices.Clone(k.reader.Edits()), func(e marks.Edit) bool { return isLeft(e.Task) })
@@ -52,7 +52,7 @@ func (k *Keeper) endMarks(step *flow.Step, while string) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	return k.Journal.Record(k.putMarksBack(changed, while))
+	return k.Journal.Append(k.putMarksBack(changed, while))
 }
 
 // EndWork decides about the marks of the open step's own task, in its header, as the last look found it,
@@ -75,7 +75,7 @@ func (k *Keeper) EndWork(step *flow.Step) error {
 	case len(own) == 0, step.MayMark() && step.TaskStatus == "":
 		return nil
 	case !step.MayMark():
-		return k.Journal.Record(k.putMarksBack(own, "by work that is not accepted as ok"))
+		return k.Journal.Append(k.putMarksBack(own, "by work that is not accepted as ok"))
 	}
 	for _, p := range own {
 		k.count(k.before.With(p, now.Of(p)))
@@ -115,7 +115,7 @@ func (k *Keeper) say(text string) error {
 	if d.Text = text; k.OnDivergence == event.PolicyFreeze {
 		d.Policy, d.Text = event.PolicyFreeze, text+"; the board is frozen"
 	}
-	return k.Journal.Record(d)
+	return k.Journal.Append(d)
 }
 
 func (k *Keeper) holdHeader(e marks.Edit, while string) error {
@@ -123,7 +123,7 @@ func (k *Keeper) holdHeader(e marks.Edit, while string) error {
 	if e.Linked {
 		d.Policy = event.PolicyAsk
 		d.Text = fmt.Sprintf("%s became a link %s", e.Task, while)
-		return k.Journal.Record(d)
+		return k.Journal.Append(d)
 	}
 	fields, source, err := k.Place.HoldHeader(e.Task, e.Was)
 	switch {
@@ -141,7 +141,7 @@ func (k *Keeper) holdHeader(e marks.Edit, while string) error {
 	} else if k.Folder.KeepTask(e.Task, []byte(k.redact(string(source)))) == nil {
 		d.Text += " (as the file was left: " + k.Folder.TasksAfter() + ")"
 	}
-	return k.Journal.Record(d)
+	return k.Journal.Append(d)
 }
 
 func (k *Keeper) redact(text string) string {
@@ -187,18 +187,26 @@ func (k *Keeper) putMarksBack(tasks []string, how string) event.StateDiverged {
 	e.Text = fmt.Sprintf("%s %s marked %s %s; a mark in a header is for the task's own work, "+
 		"for the Manager or for a person", event.List(tasks, mostNamed), wereOf(len(tasks)), gained(tasks, k.before), how)
 	if k.OnDivergence == event.PolicyFreeze {
-		_ = k.kept.Keep(k.before, true) // an agent may have removed the file; ack reports the error
+		_ = k.keepMarks() // an agent may have removed the file; ack reports the error
 		e.Policy, e.Text = event.PolicyFreeze, e.Text+"; the board is frozen"
 		return e
 	}
 	where, err := marks.PutBack(k.Place, k.Folder, tasks, k.before, k.redact)
 	if err != nil {
-		_ = k.kept.Keep(k.before, true)
+		_ = k.keepMarks()
 		e.Policy, e.Text = event.PolicyAsk, fmt.Sprintf("%s; %v", e.Text, err)
 		return e
 	}
 	e.Text += ", so that is put back (" + where + ")" + k.wayOfMarks(tasks)
 	return e
+}
+
+// keepMarks writes the marks that count into the note, in case that they are to be put back.
+func (k *Keeper) keepMarks() error {
+	if err := k.Kept.Put(marks.Name, k.before); err != nil {
+		return err
+	}
+	return k.Kept.Rewrite()
 }
 
 // wayOfMarks returns in words how a person who has set marks that were put back settles their tasks.

@@ -81,8 +81,8 @@ type AttemptStarted struct {
 	// Manager's list of tasks, or the whole input. It is "" if Input is complete.
 	Stored string `json:"stored,omitempty" text:"fact"`
 	Marks  string `json:"marks_sha256,omitempty" text:"fact"` // SHA-256 of the marks of tasks before the attempt; "": not known
-	// Decide is the SHA-256 of the note of what decided before the attempt; "": there is none.
-	Decide string `json:"decide_sha256,omitempty" text:"fact"`
+	// Note is the SHA-256 of the note of what was looked at before the attempt; "": there is none.
+	Note string `json:"decide_sha256,omitempty" text:"fact"`
 }
 
 func (AttemptStarted) Kind() string { return "ATTEMPT_STARTED" }

@@ -21,7 +21,7 @@ func (s *State) applyAttemptStarted(e event.AttemptStarted) error {
 		return refuse(e, "the first attempt of a call names its input")
 	}
 	step.Started, step.Running, s.Waiting, s.BlockedBy = e.Attempt, e.Attempt, nil, ""
-	s.Marks, s.Decide = cmp.Or(e.Marks, s.Marks), e.Decide
+	s.Marks, s.Note = cmp.Or(e.Marks, s.Marks), e.Note
 	if step.AsksOfTool() { // earlier versions went on without a decision
 		step.Unsettled = ""
 	}

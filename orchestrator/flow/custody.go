@@ -191,6 +191,9 @@ func (s *State) thaw(e event.Acknowledged) error {
 	}
 	s.goOn(e)
 	s.change(e.Dropped, nil)
+	if e.Choice == event.Accept {
+		s.Marks = "" // those count that the headers bear
+	}
 	if e.Left != "" {
 		s.endAsLeft(e)
 	}

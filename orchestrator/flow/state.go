@@ -48,7 +48,7 @@ type State struct {
 	Lenient   bool                `json:"lenient,omitempty"`       // a board that ends incomplete counts as complete
 	Replanned []string            `json:"replanned,omitempty"`     // tasks that the Manager was to plan anew under these limits
 	Marks     string              `json:"marks_sha256,omitempty"`  // SHA-256 of the marks of tasks before the last attempt, or at the end of the last run
-	Decide    string              `json:"decide_sha256,omitempty"` // SHA-256 of the note of what decided before the last attempt
+	Note      string              `json:"decide_sha256,omitempty"` // SHA-256 of the note of what was looked at before the last attempt
 	Changed   []Changed           `json:"changed,omitempty"`       // changes of files that decide, which no person has accepted; the latest last
 	Behind    string              `json:"behind,omitempty"`        // SHA-256 of the board at the end of the last run, if what it started then may have changed it since
 	AsksOf    bool                `json:"asks_of,omitempty"`       // the last run ended because of such changes

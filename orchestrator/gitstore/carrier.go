@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
@@ -231,6 +232,22 @@ func (c *Carrier) Branch() string {
 		return ""
 	}
 	return c.store.Branch
+}
+
+// Hook names the programs that a push may start.
+const Hook = "a hook of git"
+
+// Hearers names the programs that hear of the end of a run: the command for notifications, and hooks if
+// there are checkpoints, which may be pushed.
+func (c *Carrier) Hearers() string {
+	command := strings.Join(c.Roster.NotifyCommand(), " ")
+	switch {
+	case command == "":
+		return Hook
+	case c.Branch() == "":
+		return command
+	}
+	return command + " or " + Hook
 }
 
 // Unpushed returns the name of the branch if the remote may lack some of its checkpoints, and ""

@@ -73,7 +73,7 @@ func (a *arbitration) letStand(q Question, e event.Acknowledged) (Question, erro
 		if q.Done = e.Text; a.answer.Ask {
 			return q, nil
 		}
-		return q, a.letMarksStand(e)
+		return q, a.recordDecision(e)
 	}
 	e.Left = flow.IncompleteText + rest.Undone()
 	events := []event.Acknowledged{e}
@@ -87,15 +87,6 @@ func (a *arbitration) letStand(q Question, e event.Acknowledged) (Question, erro
 		events = append(events, settled)
 	}
 	return a.endAsLeft(q, events)
-}
-
-// letMarksStand journals decisions to let a board stand as it is, and then has the marks count that
-// the headers of its tasks bear.
-func (a *arbitration) letMarksStand(decisions ...event.Event) error {
-	if err := a.recordDecision(decisions...); err != nil {
-		return err
-	}
-	return marks.Forget(a.dir)
 }
 
 // lostTasks returns the undone tasks that left the list of a frozen board in the turn in which it was
@@ -134,7 +125,7 @@ func (a *arbitration) endAsLeft(q Question, events []event.Acknowledged) (Questi
 	if q.Done = strings.Join(said, "; "); a.answer.Ask {
 		return q, nil
 	}
-	if err := a.letMarksStand(all...); err != nil || after == a.before {
+	if err := a.recordDecision(all...); err != nil || after == a.before {
 		return q, err
 	}
 	return q, board.Save(a.path, after.Source)

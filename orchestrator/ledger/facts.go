@@ -81,7 +81,7 @@ func asBeforeFreeze(l flow.List, dir rundir.Dir, name string, h *flow.History) f
 			return marked(i) && was >= 0 && before.Entry(was).Done()
 		}
 	}
-	if _, kept := marks.Load(dir, h.State.Marks); kept != nil {
+	if kept := marks.In(dir.ReadNote(), h.State.Marks); kept != nil {
 		done := l.Done
 		l.Done = func(i int) bool { return done(i) && !kept.IsOpen(l.Paths[i]) }
 	}

@@ -26,7 +26,7 @@ func TestForgedMarks(t *testing.T) {
 		filepath.Join(folder, "3.md"): "---\nstatus: done\n---\n",
 		filepath.Join(folder, "4.md"): "---\nstatus: done\n---\n",
 		runs.Before():                 before,
-		runs.Marks():                  `{"list":["1.md","2.md","3.md","4.md","5.md"],"marks":` + marked + `}`,
+		runs.Turn():                   `{"version":1,"parts":{"marks":{"list":["1.md","2.md","3.md","4.md","5.md"],"marks":` + marked + `}}}`,
 	} {
 		if os.MkdirAll(filepath.Dir(file), 0o700) != nil || os.WriteFile(file, []byte(text), 0o600) != nil {
 			t.Fatalf("%s cannot be written", file)

@@ -1,21 +1,17 @@
-// Package marks reads the marks in the headers of tasks, keeps them for the time after a kill, and puts
-// them back. Package divergence says which of them count.
+// Package marks reads the marks in the headers of tasks, and puts them back. Package divergence says which of them count.
 package marks
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
-	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/rundir"
 )
 
@@ -216,80 +212,31 @@ func (h *header) look(place *board.Place, path string) (unread bool, err error) 
 	return err != nil, nil
 }
 
-// Kept has the marks that count in the run's folder, for the time after a kill.
-type Kept struct {
-	dir  rundir.Dir
-	file *content // as it was written or read last; nil: not known
-	of   *Marks   // the marks in it
-}
+// Name names the marks in the note of a turn.
+const Name = "marks"
 
-// content is the content of the file that [rundir.Dir.Marks] names.
-type content struct {
+// kept is the form of marks in the note of a turn.
+type kept struct {
 	List  []string              `json:"list"`
 	Marks map[string]board.Mark `json:"marks"`
-	// Last is what was kept before, for a run that dies before the SHA-256 of Marks is journaled.
-	Last *content `json:"last,omitempty"`
 }
 
-// NewKept returns what keeps marks in a folder.
-func NewKept(dir rundir.Dir) *Kept { return &Kept{dir: dir} }
+func (m *Marks) MarshalJSON() ([]byte, error) { return json.Marshal(kept{m.list, m.of}) }
 
-// Load returns the marks with the given SHA-256 that are kept in a folder, or nil.
-func Load(dir rundir.Dir, sha string) (*Kept, *Marks) {
-	k := NewKept(dir)
-	data, err := plainfile.Read(dir.Marks(), maxKept)
-	var c content
-	if err != nil || json.Unmarshal(data, &c) != nil || sha == "" {
-		return k, nil
-	}
-	for at := &c; at != nil; at = at.Last {
-		if m := (&Marks{at.List, at.Marks}); m.SHA() == sha {
-			k.file, k.of = at, m
-			return k, m
-		}
-	}
-	return k, nil
-}
-
-// Keep writes marks into the run's folder if they have changed, or if the parameter always is true. It
-// does not sync, since they are not needed after a power cut.
-func (k *Kept) Keep(m *Marks, always bool) error {
-	if m == k.of && !always {
+// In returns the marks with the given SHA-256 if they are in a note, or nil.
+func In(note rundir.Note, sha string) *Marks {
+	var k kept
+	if sha == "" || json.Unmarshal(note.Parts[Name], &k) != nil {
 		return nil
 	}
-	now := &content{List: m.list, Marks: m.of}
-	switch {
-	case k.file == nil:
-	case m == k.of:
-		now.Last = k.file.Last
-	default:
-		now.Last = &content{List: k.file.List, Marks: k.file.Marks}
+	if m := (&Marks{k.List, k.Marks}); m.SHA() == sha {
+		return m
 	}
-	data, err := json.Marshal(now)
-	if err == nil {
-		err = rundir.OverwriteFile(k.dir.Marks(), data)
-	}
-	if err != nil {
-		return fmt.Errorf("keep the marks of the tasks: %w", err)
-	}
-	k.file, k.of = now, m
 	return nil
 }
 
 // IsOpen reports whether a task was on the list, and its header did not mark it as done.
 func (m *Marks) IsOpen(task string) bool { return !m.of[task].Done && slices.Contains(m.list, task) }
-
-// maxKept bounds the file of the kept marks, in bytes.
-const maxKept = 64 << 20
-
-// Forget makes the marks count that are there when the next run begins: a person has accepted them.
-func Forget(dir rundir.Dir) error {
-	err := os.Remove(dir.Marks())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
 
 // ErrUnknown reports that the marks as a turn began are not known any more.
 var ErrUnknown = errors.New("the marks of the tasks as the turn began are not known any more")
@@ -300,7 +247,7 @@ func Restore(place *board.Place, dir rundir.Dir, sha string) error {
 	if sha == "" {
 		return nil // the marks were never looked at
 	}
-	_, before := Load(dir, sha)
+	before := In(dir.ReadNote(), sha)
 	if before == nil {
 		return ErrUnknown
 	}
@@ -320,7 +267,7 @@ func ChangedSince(place *board.Place, dir rundir.Dir, list []string, sha, own st
 	if sha == "" || err == nil && now.SHA() == sha {
 		return nil, true
 	}
-	_, before := Load(dir, sha)
+	before := In(dir.ReadNote(), sha)
 	if before == nil || err != nil {
 		return nil, false
 	}

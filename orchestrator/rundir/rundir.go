@@ -45,9 +45,6 @@ func (d Dir) Before() string { return filepath.Join(d.Path, "board.before") }
 // were undone.
 func (d Dir) After() string { return filepath.Join(d.Path, "board.after") }
 
-// Marks returns the path of the marks of the tasks that were read before the last turn.
-func (d Dir) Marks() string { return filepath.Join(d.Path, "marks.before") }
-
 // TasksAfter returns the folder of the copies of tasks as an agent left them, before the agent's
 // marks in their headers were undone.
 func (d Dir) TasksAfter() string { return filepath.Join(d.Path, "tasks.after") }
@@ -76,7 +73,7 @@ const mostCopies = 100
 // or that a person needs to see what happened.
 func (d Dir) Carried() []string {
 	return []string{
-		"journal.jsonl", "journal.jsonl.head", "inputs", "board.before", "board.after", "marks.before", "tasks.after",
+		"journal.jsonl", "journal.jsonl.head", "inputs", "board.before", "board.after", "turn.json", "tasks.after",
 		"state.md", "supervisor-log.md",
 		"artifacts", "wisdom", "team-session.json", "teardown.md",
 	}

@@ -10,6 +10,7 @@ import (
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/turns"
 )
 
 // RefuseHere returns a *ChangedError if a command without a board may not start its agents in the work
@@ -33,7 +34,7 @@ func RefuseHere(dir string, r *roster.Roster, prompts bool) error {
 // Single opens the turn of an agent without a board. p is the agent's player, and what says in words what
 // it is at work on.
 func (t *Tree) Single(p *roster.Player, what string) (end func()) {
-	n := &turn{ran: what, role: p.Role.Name, reach: t.playerReach(p)}
+	n := &turn{Turn: turns.Turn{Doing: what + " ran", Reach: t.playerReach(p)}, role: p.Role.Name}
 	t.begin(n)
 	return func() { t.end(n) }
 }

@@ -2,6 +2,7 @@ package trust
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -10,8 +11,10 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/guard"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/turns"
 )
 
 // Turn has the parts of a run that a [Keeper] uses.
@@ -35,13 +38,13 @@ type Journal interface {
 	Append(event.Event) error
 }
 
-// Keeper begins and ends the turns of one board's run. A nil Keeper does nothing.
+// Keeper looks at what decides around the turns of one board's run. A nil Keeper does nothing.
 type Keeper struct {
 	Turn
-	open    *turn
-	edition int    // of the tree, at the last note
-	sha     string // SHA-256 of the note
-	role    string // role of the turn's task before the turn
+	open     *turn
+	edition  int    // of the tree, at the last note
+	role     string // role of the turn's task before the turn
+	boardSHA string // SHA-256 of the board before the turn; "": the turn is the Manager's, which gives tasks to roles
 }
 
 // NewKeeper returns the keeper of a run. In a dry run it is nil, because no agent is at work.
@@ -52,19 +55,13 @@ func NewKeeper(t Turn) *Keeper {
 	return &Keeper{Turn: t, edition: -1}
 }
 
-// Open settles what the board's journal has open, and finds what was changed since a kill has cut a turn
-// short: cut is the step of that turn, or nil. Errors: those of the journal.
-func (k *Keeper) Open(cut *flow.Step) error {
+// Open settles what the board's journal has open. Errors: those of the journal.
+func (k *Keeper) Open() error {
 	if k == nil {
 		return nil
 	}
 	state := k.Journal.State()
 	var events []event.Event
-	if cut != nil {
-		if n := k.Tree.readNote(k.Folder.Path, state.Decide); n != nil {
-			events = k.Tree.resume(n, k.Board, cut)
-		}
-	}
 	var open []flow.Changed
 	settled := event.FilesSettled{Board: k.Board}
 	for _, c := range state.Changed {
@@ -81,7 +78,7 @@ func (k *Keeper) Open(cut *flow.Step) error {
 		settled.Files = append(settled.Files, c.ChangedFile)
 	}
 	if settled.Files != nil {
-		events = append([]event.Event{settled}, events...)
+		events = append(events, settled)
 	}
 	for _, text := range k.Tree.takeSaid(k.uses) {
 		k.Notice(text)
@@ -89,18 +86,32 @@ func (k *Keeper) Open(cut *flow.Step) error {
 	return k.append(events)
 }
 
+// Resume asks a person about what gives more and differs from the note of a turn that a kill has cut short.
+// A note that the intent does not name, and a copy of one, tell nothing.
+func (k *Keeper) Resume(step *flow.Step, isCut bool, note rundir.Note) error {
+	state := k.Journal.State()
+	if k == nil || !isCut || step == nil || note.SHA != state.Note || note.IsCopy || state.Workdir != k.Tree.Dir {
+		return nil
+	}
+	var n kept
+	if json.Unmarshal(note.Parts[k.Name()], &n) != nil || n.Dir != k.Tree.Dir {
+		return nil
+	}
+	return k.append(k.Tree.resume(&n, k.Board, step))
+}
+
 // resume decides about what differs from the note of a turn that a kill has cut short. Only what gives more
 // than the role of that turn counts: the rest may be anybody's since.
-func (t *Tree) resume(n *note, board string, cut *flow.Step) []event.Event {
+func (t *Tree) resume(n *kept, board string, cut *flow.Step) []event.Event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	of := &turn{board: board, task: cut.Task, role: cut.Role}
+	of := &turn{Turn: guard.Of(cut, board, ""), role: cut.Role}
 	if p, err := t.Roster.Player(cut.CallRole(), t.Dir); err == nil {
-		of.reach = t.playerReach(p)
+		of.Reach = t.playerReach(p)
 	}
 	changes := slices.DeleteFunc(t.since(n), func(c change) bool {
 		isKnown := slices.ContainsFunc(t.waiting, func(i asked.Item) bool { return i.Is(c.ChangedFile) && i.SHA == c.SHA })
-		return isKnown || t.weigh(&c, []event.Reach{of.reach}) != isAsked
+		return isKnown || t.weigh(&c, []event.Reach{of.Reach}) != isAsked
 	})
 	if len(changes) == 0 {
 		return nil
@@ -155,47 +166,55 @@ func (t *Tree) takeSaid(uses func(asked.Item) bool) (said []string) {
 	return said
 }
 
-// Begin opens a turn. It returns the SHA-256 of the note, for the intent. Errors: *ChangedError if the
-// program of the call may not be started any more, those of the journal and of the note.
-func (k *Keeper) Begin(ref event.AttemptRef, p *roster.Player) (sha string, err error) {
+// Name names what decides in the note of a turn.
+func (k *Keeper) Name() string { return "decides" }
+
+// Begin opens a turn. Programs that work for us get nothing. Errors: *ChangedError if the program of the
+// call may not be started any more, those of the journal.
+func (k *Keeper) Begin(t *guard.Turn) (any, error) {
 	if k == nil {
-		return "", nil
+		return nil, nil
 	}
-	k.open = &turn{board: k.Board, task: ref.Task, role: ref.Player(), reach: k.Tree.playerReach(p)}
+	if t.Reach = (event.Reach{Permission: roster.Unbound}); !t.IsOurs() {
+		t.Reach = k.Tree.playerReach(t.Player)
+	}
+	k.open = &turn{Turn: t.Turn, role: t.Ref.Player()}
+	if k.boardSHA = t.Board.SHA; t.IsManager {
+		k.boardSHA = ""
+	}
+	if t.IsOurs() {
+		return nil, k.append(k.Tree.begin(k.open))
+	}
 	if err := k.append(k.Tree.begin(k.open)); err != nil {
-		return "", err
+		return nil, err
 	}
-	if err := k.refuse(ref.Task, p); err != nil {
-		return "", errors.Join(err, k.closeTurn())
+	if err := k.refuse(t.Ref.Task, t.Player); err != nil {
+		return nil, errors.Join(err, k.closeTurn())
 	}
-	k.role = k.RoleOf(ref.Task)
+	k.role = k.RoleOf(t.Ref.Task)
 	k.Tree.mu.Lock()
 	defer k.Tree.mu.Unlock()
-	if k.edition != k.Tree.edition {
-		if k.sha, err = k.Tree.writeNote(k.Folder.Path); err != nil {
-			return "", err
-		}
-		k.edition = k.Tree.edition
+	if k.edition == k.Tree.edition {
+		return nil, nil
 	}
-	return k.sha, nil
+	k.edition = k.Tree.edition
+	return k.Tree.keep(), nil
 }
 
 // End closes the turn, and journals what was changed in it, and which tasks it has given to a role with a
-// secret. step is the open one; nil: programs worked for us. Errors: those of the journal.
-func (k *Keeper) End(step *flow.Step) error {
+// secret. Errors: those of the journal.
+func (k *Keeper) End(t *guard.Turn) error {
 	if k == nil || k.open == nil {
 		return nil
 	}
 	n := k.open
 	err := k.closeTurn()
-	if step != nil && step.Before != nil { // the Manager gives tasks to roles
+	if k.boardSHA == "" {
 		return err
 	}
-	var tasks []string
-	if step == nil {
-		tasks = k.Given("")
-	} else if tasks = k.Given(step.BoardSHA); k.RoleOf(n.task) != k.role && !slices.Contains(tasks, n.task) {
-		tasks = append(tasks, n.task)
+	tasks := k.Given(k.boardSHA)
+	if !t.IsOurs() && k.RoleOf(n.Task) != k.role && !slices.Contains(tasks, n.Task) {
+		tasks = append(tasks, n.Task)
 	}
 	return errors.Join(err, k.giveTasks(n, tasks))
 }
@@ -204,25 +223,6 @@ func (k *Keeper) closeTurn() error {
 	events := k.Tree.end(k.open)
 	k.open = nil
 	return k.append(events)
-}
-
-// BeginProgram opens the turn of programs that work for us and get nothing: the command for notifications,
-// and hooks if checkpoints are pushed.
-func (k *Keeper) BeginProgram(pushes bool) {
-	if k == nil {
-		return
-	}
-	name := strings.Join(k.Tree.Roster.NotifyCommand(), " ")
-	switch {
-	case name == "":
-		name = "a hook of git"
-	case pushes:
-		name += " or a hook of git"
-	}
-	k.open = &turn{board: k.Board, ran: name, role: name, reach: event.Reach{Permission: roster.Unbound}}
-	if err := k.append(k.Tree.begin(k.open)); err != nil {
-		k.Notice(err.Error())
-	}
 }
 
 func (k *Keeper) append(events []event.Event) (err error) {
@@ -240,21 +240,30 @@ func (k *Keeper) Close() {
 	}
 }
 
-// giveTasks journals that a turn has given tasks to their roles. Such a task waits for a person if its role
-// is handed a secret by env.pass. A Manager that is a model decides about other tasks in its own turn, so
-// only the own one counts then.
+// giveTasks journals that a turn has given tasks to their roles. A Manager that is a model decides about
+// other tasks in its own turn, so only the own one counts then.
 func (k *Keeper) giveTasks(n *turn, tasks []string) (err error) {
 	manager, managed := k.Tree.Roster.Player(event.ManagerRole, k.Tree.Dir)
 	walks := managed == nil && manager.Pretends
 	for _, task := range tasks {
-		role := k.RoleOf(task)
-		if role == "" || !walks && task != n.task || !k.isHanded(role, n.reach) {
-			continue // it has no file yet, or cannot be read
+		if walks || task == n.Task {
+			err = errors.Join(err, k.giveTask(task, n.role, []turns.Turn{n.Turn}))
 		}
-		f := event.ChangedFile{By: event.TaskRole, File: task, Field: "role", Roles: []string{role}, SHA: board.SHA([]byte(role)), Asks: true}
-		err = errors.Join(err, k.Journal.Append(event.FilesChanged{Board: k.Board, Task: cmp.Or(n.task, n.ran), Role: n.role, Reach: n.reach, Files: []event.ChangedFile{f}}))
 	}
 	return err
+}
+
+// giveTask has a task wait for a person if its role is handed a secret by env.pass, and those of the turns
+// in which it came to the role get less.
+func (k *Keeper) giveTask(task, by string, open []turns.Turn) error {
+	role := k.RoleOf(task)
+	if role == "" || slices.ContainsFunc(open, func(t turns.Turn) bool { return !k.isHanded(role, t.Reach) }) {
+		return nil // it has no file yet, or cannot be read, or another turn's role gets as much
+	}
+	f := event.ChangedFile{By: event.TaskRole, File: task, Field: "role", Roles: []string{role}, SHA: board.SHA([]byte(role)), Asks: true}
+	named := cmp.Or(event.List(turns.Tasks("", open), 3), by)
+	return k.Journal.Append(event.FilesChanged{Board: k.Board, Task: named, Role: by, Reach: open[0].Reach,
+		While: turns.While("", open), Files: []event.ChangedFile{f}})
 }
 
 // isHanded reports whether a role is handed a secret by env.pass that one of this reach does not get.

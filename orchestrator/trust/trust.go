@@ -16,6 +16,7 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/turns"
 )
 
 // Options are what a tree looks at.
@@ -58,14 +59,12 @@ type Tree struct {
 	found    []Found
 }
 
-// turn is one that is open: an attempt, a call without a board, or a program that works for us.
+// turn is one that is open: of a board, or of a call without one.
 type turn struct {
-	number      int // turns are named in the order of their begin
-	board, task string
-	ran         string // a program that works for us; "": an agent is at work on the task
-	role        string
-	reach       event.Reach
-	upstream    string
+	turns.Turn
+	number   int // turns are named in the order of their begin
+	role     string
+	upstream string
 }
 
 // Found is a change in a turn of this command.

@@ -2,6 +2,7 @@ package trust
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,11 +13,14 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/asked"
+	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/guard"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/turns"
 	"kanban-run/orchestrator/worktree"
 	"kanban-run/roles"
 )
@@ -153,7 +157,7 @@ func (p *project) turn(role, task string) (end func()) {
 	if err != nil {
 		p.Fatal(err)
 	}
-	n := &turn{board: "k.yaml", task: task, role: role, reach: p.tree.playerReach(player)}
+	n := &turn{Turn: turns.Turn{Board: "k.yaml", Task: task, Reach: p.tree.playerReach(player)}, role: role}
 	p.tree.begin(n)
 	return func() { p.tree.end(n) }
 }
@@ -608,14 +612,17 @@ func TestAfterAKill(t *testing.T) {
 		"a program":       {func(_ *project, _, sha string) string { return sha }, words},
 		"another digest":  {func(*project, string, string) string { return "other" }, ""},
 		"an older intent": {func(*project, string, string) string { return "" }, ""},
-		"no note":         {func(_ *project, folder, sha string) string { _ = os.Remove(noteFile(folder)); return sha }, ""},
+		"no note": {func(_ *project, folder, sha string) string {
+			_ = os.Remove(rundir.Dir{Path: folder}.Turn())
+			return sha
+		}, ""},
 		"a copy": {func(p *project, folder, sha string) string {
-			text, err := os.ReadFile(noteFile(folder))
+			text, err := os.ReadFile(rundir.Dir{Path: folder}.Turn())
 			if err != nil {
 				t.Fatal(err)
 			}
 			write(t, folder, "other", string(text))
-			if err := os.Rename(filepath.Join(folder, "other"), noteFile(folder)); err != nil {
+			if err := os.Rename(filepath.Join(folder, "other"), rundir.Dir{Path: folder}.Turn()); err != nil {
 				t.Fatal(err)
 			}
 			return sha
@@ -629,7 +636,9 @@ func TestAfterAKill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sha, err := k.Begin(event.AttemptRef{Step: 1, Task: "tasks/1.md", Role: "Worker", Attempt: 1}, player)
+		list := guard.NewList(guard.Site{State: (&journal{}).State, Turns: &turns.Registry{}}, guard.NewNote(rundir.Dir{Path: folder}), k)
+		sha, err := list.Begin(&guard.Turn{Turn: turns.Turn{Board: "k.yaml", Task: "tasks/1.md"}, Player: player, Board: &board.Board{},
+			Ref: event.AttemptRef{Step: 1, Task: "tasks/1.md", Role: "Worker", Attempt: 1}})
 		if err != nil || sha == "" {
 			t.Fatalf("no note: %q, %v", sha, err)
 		}
@@ -637,9 +646,9 @@ func TestAfterAKill(t *testing.T) {
 		p.role("Manager", "timeout: 9m\n") // it decides, and gives no more
 		sha = tt.between(p, folder, sha)
 		next := &journal{}
-		next.state.Decide = sha
+		next.state.Note, next.state.Workdir = sha, p.dir
 		k = NewKeeper(Turn{Board: "k.yaml", Tree: p.begin(), Journal: next, Folder: rundir.Dir{Path: folder}, Notice: func(string) {}})
-		if err := k.Open(cut); err != nil {
+		if err := errors.Join(k.Open(), k.Resume(cut, true, rundir.Dir{Path: folder}.ReadNote())); err != nil {
 			t.Fatal(err)
 		}
 		if p.want(name, tt.want); tt.want == "" && (len(next.events) > 0 || p.tree.Said() != "") {
@@ -685,7 +694,7 @@ func TestKilledByAnOlderVersion(t *testing.T) {
 	j.state.Changed = []flow.Changed{{ChangedFile: f, Task: "tasks/1.md"}}
 	p.write(".kanban-run.yaml", "env: {pass: [DEPLOY_TOKEN]}\nstrict: false\n")
 	k := NewKeeper(Turn{Board: "k.yaml", Tree: p.begin(), Journal: j, Folder: rundir.Dir{Path: t.TempDir()}, Notice: func(text string) { t.Error(text) }})
-	if err := k.Open(j.state.Step); err != nil {
+	if err := errors.Join(k.Open(), k.Resume(j.state.Step, true, rundir.Note{})); err != nil {
 		t.Fatal(err)
 	}
 	if p.want("nothing", ""); len(j.events) != 1 || j.events[0].Kind() != "FILES_SETTLED" || len(j.state.Changed) > 0 {
@@ -699,9 +708,12 @@ func TestProgramsForUs(t *testing.T) {
 	p := newProject(t)
 	k := NewKeeper(Turn{Board: "k.yaml", Tree: p.begin(), Journal: &journal{}, Given: func(string) []string { return nil }, Notice: func(string) {}})
 	p.tree.Roster.Settings.Notify.Command = "./tell.sh"
-	k.BeginProgram(false)
+	of := &guard.Turn{Turn: turns.Turn{Board: "k.yaml", Doing: "./tell.sh ran"}, Board: &board.Board{}}
+	if _, err := k.Begin(of); err != nil {
+		t.Fatal(err)
+	}
 	p.write("Deployer.sh", "#!/bin/sh\nevil\n")
-	if err := k.End(nil); err != nil {
+	if err := k.End(of); err != nil {
 		t.Fatal(err)
 	}
 	p.want("behind the end", "Deployer.sh changed while ./tell.sh ran")
@@ -758,7 +770,7 @@ func TestReviewSaidAgain(t *testing.T) {
 		for _, used := range []string{"Deployer", "Worker"} {
 			said := ""
 			k := NewKeeper(Turn{Board: "k.yaml", Tree: p.begin(), Journal: &journal{}, Used: []string{used}, Notice: func(text string) { said = text }})
-			if err := k.Open(nil); err != nil {
+			if err := k.Open(); err != nil {
 				t.Fatal(err)
 			}
 			if used == "Worker" && said != want || used == "Deployer" && said != "" {

@@ -10,6 +10,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/asked"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/turns"
 )
 
 // begin opens a turn, in all work directories of the command. What was changed since the last look belongs to
@@ -38,7 +39,7 @@ func (t *Tree) each(change func(*Tree)) (events []event.Event) {
 		o.mu.Lock()
 		if changes := o.look(); len(changes) > 0 && len(o.turns) > 0 {
 			open := o.open()
-			events = append(events, o.record(changes, open, while(open))...)
+			events = append(events, o.record(changes, open, turns.While("", listed(open)))...)
 		}
 		change(o)
 		o.mu.Unlock()
@@ -53,10 +54,11 @@ func (t *Tree) open() []*turn {
 
 // record decides what follows from changes in turns, and returns the events about them. What a person has to
 // accept is added to the list of the work tree, and what is back is taken off.
-func (t *Tree) record(changes []change, turns []*turn, while string) (events []event.Event) {
-	of := turns[0]
-	said := event.FilesChanged{Board: of.board, Task: cmp.Or(tasks(turns), of.ran), Role: of.role, Reach: of.reach, While: while}
-	settled := event.FilesSettled{Board: of.board}
+func (t *Tree) record(changes []change, open []*turn, while string) (events []event.Event) {
+	of := open[0]
+	tasks := event.List(turns.Tasks("", listed(open)), 3)
+	said := event.FilesChanged{Board: of.Board, Task: cmp.Or(tasks, of.role), Role: of.role, Reach: of.Reach, While: while}
+	settled := event.FilesSettled{Board: of.Board}
 	err := asked.Update(t.Dir, func(items []asked.Item, known bool) []asked.Item {
 		if !known { // an agent may have removed the file
 			items = slices.Clone(t.waiting)
@@ -73,8 +75,8 @@ func (t *Tree) record(changes []change, turns []*turn, while string) (events []e
 			if at >= 0 && c.SHA == c.Was {
 				settled.Files = append(settled.Files, c.ChangedFile)
 			}
-			w := t.weigh(c, reachesOf(turns))
-			if c.SHA == c.Was || w == isAsked && t.isUpstream(c, turns) {
+			w := t.weigh(c, reachesOf(open))
+			if c.SHA == c.Was || w == isAsked && t.isUpstream(c, open) {
 				w = isNothing
 			}
 			item.Asks = w == isAsked
@@ -130,51 +132,28 @@ func (t *Tree) itemOf(c *change, while string) asked.Item {
 }
 
 // isUpstream reports whether the branch's upstream had the value already when the turns began.
-func (t *Tree) isUpstream(c *change, turns []*turn) bool {
+func (t *Tree) isUpstream(c *change, open []*turn) bool {
 	if t.AtUpstream == nil || !isBelow(t.top, c.source.Path) {
 		return false
 	}
-	return !slices.ContainsFunc(turns, func(n *turn) bool {
+	return !slices.ContainsFunc(open, func(n *turn) bool {
 		return n.upstream == "" || asked.ValueIn(c.source, c.Field, t.AtUpstream(n.upstream, c.source.Path)).SHA != c.SHA
 	})
 }
 
-func reachesOf(turns []*turn) (all []event.Reach) {
-	for _, n := range turns {
-		all = append(all, n.reach)
+func reachesOf(open []*turn) (all []event.Reach) {
+	for _, n := range open {
+		all = append(all, n.Reach)
 	}
 	return all
 }
 
-// tasks names the tasks that are worked on in turns.
-func tasks(turns []*turn) string {
-	var names []string
-	for _, n := range turns {
-		name := n.task
-		if slices.ContainsFunc(turns, func(o *turn) bool { return o.board != n.board }) && n.task != "" {
-			name += " of " + n.board
-		}
-		if name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+// listed returns turns as their words name them.
+func listed(all []*turn) (list []turns.Turn) {
+	for _, n := range all {
+		list = append(list, n.Turn)
 	}
-	return event.List(names, 3)
-}
-
-// while says in words when turns were open.
-func while(turns []*turn) string {
-	var clauses []string
-	if names := tasks(turns); strings.Contains(names, ", ") {
-		clauses = append(clauses, names+" were worked on")
-	} else if names != "" {
-		clauses = append(clauses, names+" was worked on")
-	}
-	for _, n := range turns {
-		if n.ran != "" {
-			clauses = append(clauses, n.ran+" ran")
-		}
-	}
-	return "while " + strings.Join(clauses, " and ")
+	return list
 }
 
 // serverCommands returns the commands of the servers in a role's mcp_config.

@@ -1,21 +1,25 @@
-// Package turns has the turns of agents on the boards of one command, in memory. What is found changed
-// after a turn may be the work of each agent whose turn was open, or of a person.
+// Package turns has the turns of the boards of one command, in memory. What is found changed after a
+// turn may be the work of each program whose turn was open, or of a person.
 package turns
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"kanban-run/orchestrator/event"
 )
 
-// Turn is the turn of an agent: an attempt, from its start to its recorded end.
+// Turn is the turn of an agent, an attempt from its start to its recorded end, or that of a program that
+// works for us.
 type Turn struct {
-	Board    string // as the user named it
-	Path     string // path of the board's file, without links
-	Task     string
-	From, To time.Time // To is zero while the turn is open
+	Board    string      // as the user named it
+	Path     string      // path of the board's file, without links
+	Task     string      // the task that is worked on; "": see Doing
+	Doing    string      // what is done else, in words such as "Lead looked at tasks/1.md"
+	Reach    event.Reach // what the role of the turn gets
+	From, To time.Time   // To is zero while the turn is open
 }
 
 // coarse is by how much the time of a change of a file may lie behind the clock.
@@ -40,12 +44,13 @@ type numbered struct {
 }
 
 // Begin opens a turn. The function end closes it.
-func (r *Registry) Begin(board, path, task string) (end func()) {
+func (r *Registry) Begin(t Turn) (end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.now++
 	id := r.now
-	r.all = append(r.all, numbered{Turn: Turn{board, path, task, time.Now(), time.Time{}}, id: id})
+	t.From, t.To = time.Now(), time.Time{}
+	r.all = append(r.all, numbered{Turn: t, id: id})
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -86,21 +91,36 @@ func During(open []Turn, at time.Time, last Look) []Turn {
 // mostNamed is the number of tasks that a text names.
 const mostNamed = 3
 
-// While returns in words that tasks were worked on: the board's own task, unless it is "", and those of
-// turns on other boards.
-func While(own string, others []Turn) string {
-	var tasks []string
-	if own != "" {
-		tasks = append(tasks, own)
-	}
-	for _, t := range others {
-		if name := t.Task + " of " + t.Board; !slices.Contains(tasks, name) {
-			tasks = append(tasks, name)
+// Tasks names the tasks that are worked on in turns, with their boards but for that of the path own. If
+// own is "", boards are named if there are several.
+func Tasks(own string, all []Turn) (names []string) {
+	for _, t := range all {
+		name := t.Task
+		isOther := func(o Turn) bool { return o.Path != t.Path }
+		if name != "" && t.Path != own && (own != "" || slices.ContainsFunc(all, isOther)) {
+			name += " of " + t.Board
+		}
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	verb := " was worked on"
-	if len(tasks) > 1 {
-		verb = " were worked on"
+	return names
+}
+
+// While says in words when turns were open, see [Tasks].
+func While(own string, all []Turn) string {
+	var clauses []string
+	switch names := Tasks(own, all); len(names) {
+	case 0:
+	case 1:
+		clauses = append(clauses, names[0]+" was worked on")
+	default:
+		clauses = append(clauses, event.List(names, mostNamed)+" were worked on")
 	}
-	return "while " + event.List(tasks, mostNamed) + verb
+	for _, t := range all {
+		if t.Doing != "" && !slices.Contains(clauses, t.Doing) {
+			clauses = append(clauses, t.Doing)
+		}
+	}
+	return "while " + strings.Join(clauses, " and ")
 }

@@ -9,14 +9,14 @@ import (
 // one that was open before it and one that is open still, and none of its own.
 func TestSince(t *testing.T) {
 	r := &Registry{}
-	r.Begin("a.yaml", "/a", "over")()
-	during := r.Begin("a.yaml", "/a", "before")
+	r.Begin(Turn{Board: "a.yaml", Path: "/a", Task: "over"})()
+	during := r.Begin(Turn{Board: "a.yaml", Path: "/a", Task: "before"})
 	_, look := r.Since(Look{}, "/b")
 	during()
-	r.Begin("b.yaml", "/b", "own")()
-	r.Begin("a.yaml", "/a", "open")
+	r.Begin(Turn{Board: "b.yaml", Path: "/b", Task: "own"})()
+	r.Begin(Turn{Board: "a.yaml", Path: "/a", Task: "open"})
 	open, now := r.Since(look, "/b")
-	if got, want := While("", open), "while before of a.yaml, open of a.yaml were worked on"; got != want {
+	if got, want := While("/b", open), "while before of a.yaml, open of a.yaml were worked on"; got != want {
 		t.Errorf("While(Since) = %q, want %q", got, want)
 	}
 	if open, _ := r.Since(now, "/b"); len(open) != 1 || open[0].Task != "open" {

@@ -155,6 +155,12 @@ func (w *Workspace) Scope(name string) (file string, changes []string, err error
 // changed them.
 func (w *Workspace) Forget() { w.fresh, w.task = nil, nil }
 
+// LookAgain is [Workspace.Look] at the file as it is now.
+func (w *Workspace) LookAgain() (*board.Board, error) {
+	w.Forget()
+	return w.Look()
+}
+
 // Count notes that a board counts as it stands: it was looked at, or this run has written it.
 func (w *Workspace) Count(b *board.Board) { w.counted = b }
 
