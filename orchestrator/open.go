@@ -73,7 +73,7 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 	note := guard.NewNote(l.folder)
 	l.divergence = divergence.NewKeeper(divergence.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
 		Workspace: l.workspace, Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun,
-		Redact: p.Redactor.String, Begun: begun, Turns: l.pool.Turns, Kept: note, Others: l.member})
+		Redact: p.Redactor.String, Begun: begun, Turns: l.pool.Turns, Kept: note, Others: l.member, Give: l.trust.GiveBetween})
 	l.decisions = decisions.NewLog(decisions.Turn{
 		Board: p.Board, File: p.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
 		Ignore: l.workspace.Ignore, Notice: notice, DryRun: p.DryRun,

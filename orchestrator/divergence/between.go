@@ -1,6 +1,7 @@
 package divergence
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -37,11 +38,16 @@ func (k *Keeper) lookBetween(b *board.Board, open []turns.Turn, look turns.Look)
 		if theirs = left; len(what) > 0 {
 			return k.ask(b, what, open)
 		}
+		for _, edit := range k.reader.Edits() {
+			if by := turns.During(open, k.reader.ChangedAt(edit.Task), k.look); edit.From != edit.To && len(by) > 0 {
+				err = errors.Join(err, k.Give(edit.Task, open))
+			}
+		}
 	}
 	k.adopt(now, theirs...)
 	k.Workspace.Count(b)
 	k.look, k.claimed = look, claimed
-	return e, nil
+	return e, err
 }
 
 // cameBetween returns in words what decides the end of the board and has come since the last look while

@@ -29,6 +29,7 @@ const (
 type journal struct {
 	state flow.State
 	said  []event.StateDiverged
+	given []string // tasks that came to a role in turns of other boards, and the turns
 }
 
 func (j *journal) State() *flow.State { return &j.state }

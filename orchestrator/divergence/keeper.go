@@ -33,6 +33,8 @@ type Turn struct {
 	Turns        *turns.Registry     // the turns of the command
 	Kept         *guard.Note         // the note of the board's turns
 	Others       Others
+	// Give is called with a task that came to its role while turns of other boards were open.
+	Give func(task string, by []turns.Turn) error
 }
 
 // Journal is the journal of the board.

@@ -91,7 +91,11 @@ func (p project) keeperOf(name string) (keeper, *board.Board, *journal) {
 	j, note := &journal{}, guard.NewNote(folder)
 	p.journals[path] = j
 	k := divergence.NewKeeper(divergence.Turn{Board: name, Path: path, Journal: j, Workspace: w, Place: place, Folder: folder,
-		Begun: divergence.Note(w, place, p.turns), Turns: p.turns, Others: others{p, path}, Kept: note})
+		Begun: divergence.Note(w, place, p.turns), Turns: p.turns, Others: others{p, path}, Kept: note,
+		Give: func(task string, by []turns.Turn) error {
+			j.given = append(j.given, task+" "+turns.While(path, by))
+			return nil
+		}})
 	site := guard.Site{Board: name, Path: path, State: j.State, Turns: p.turns, Look: w.LookAgain}
 	if err := w.KeepBefore(b); err != nil {
 		p.Fatal(err)
@@ -256,6 +260,25 @@ func TestPersonBetweenTurns(t *testing.T) {
 		t.Errorf("Look: %v, %+v", err, jb.state.Frozen)
 	}
 	p.want("a person's", "3.md", "4.md")
+}
+
+// TestRoleBetweenTurns: a task that came to its role in a turn of another board is given by that turn, and one that a
+// person gives while no agent is at work is not.
+func TestRoleBetweenTurns(t *testing.T) {
+	p := newProject(t)
+	a, boardA, ja := p.keeper("a.yaml", "1.md")
+	b, boardB, jb := p.keeper("b.yaml", "2.md", "3.md", "4.md")
+	turn(b, boardB, jb, "2.md", nothing)
+	pass()
+	turn(a, boardA, ja, "1.md", func() { p.write("3.md", "---\nrole: Deployer\n---\nDo it.\n") })
+	pass()
+	p.write("4.md", "---\nrole: Deployer\n---\nDo it.\n")
+	if err := b.Look(boardB); err != nil || jb.state.Frozen != nil {
+		t.Errorf("Look: %v, %+v", err, jb.state.Frozen)
+	}
+	if got, want := strings.Join(jb.given, "; "), "3.md while 1.md of a.yaml was worked on"; got != want {
+		t.Errorf("given: %q, want %q", got, want)
+	}
 }
 
 // TestMarksOfASharedTask: two boards of a command may list one task. Its mark stands where the other board's work replied

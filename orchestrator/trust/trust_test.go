@@ -719,6 +719,44 @@ func TestProgramsForUs(t *testing.T) {
 	p.want("behind the end", "Deployer.sh changed while ./tell.sh ran")
 }
 
+// TestGiveBetween: a task that came to a role with a secret while turns of other boards were open waits for a person,
+// unless a role that had one of these turns gets the secret, too.
+func TestGiveBetween(t *testing.T) {
+	p := newProject(t)
+	tree := p.begin()
+	for name, tt := range map[string]struct {
+		role string
+		by   []string // roles of the turns
+		asks string
+	}{
+		"a secret":              {"Deployer", []string{"Worker"}, "role in tasks/2.md changed while tasks/1.md was worked on"},
+		"no secret":             {"Worker", []string{"Worker"}, ""},
+		"one has it":            {"Deployer", []string{"Worker", "Deployer"}, ""},
+		"a task without a file": {"", []string{"Worker"}, ""},
+	} {
+		j := &journal{}
+		k := NewKeeper(Turn{Board: "k.yaml", Tree: tree, Journal: j, RoleOf: func(string) string { return tt.role }})
+		var open []turns.Turn
+		for _, role := range tt.by {
+			player, err := tree.Roster.Player(role, p.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			open = append(open, turns.Turn{Board: "a.yaml", Path: "/a", Task: "tasks/1.md", Reach: tree.playerReach(player)})
+		}
+		if err := k.GiveBetween("tasks/2.md", open); err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		for _, e := range j.events {
+			got = e.(event.FilesChanged).Sentence().Text
+		}
+		if got != tt.asks || (got != "") != (len(j.state.Changed) == 1) {
+			t.Errorf("%s: it says %q, want %q; %v waits", name, got, tt.asks, j.state.Changed)
+		}
+	}
+}
+
 // TestCopy: a command starts with the bytes of its files as they were, wherever its words name them.
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
