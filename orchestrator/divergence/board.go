@@ -203,6 +203,7 @@ func (k *Keeper) putBackSpoiled(step *flow.Step, before *board.Board, while stri
 // that turn. Then it is unknown whether an agent or a person changed the board since, so the Lead is asked
 // about a changed end.
 func (k *Keeper) Resume(step *flow.Step, isCut bool, _ rundir.Note) error {
+	k.isCut = isCut
 	if step == nil || step.Before != nil {
 		return nil
 	}
@@ -260,7 +261,12 @@ func (k *Keeper) diverged(step *flow.Step, before, after, policy, text string) e
 	return e
 }
 
-// whileOf says in words when the turn of a step was open.
+// whileOf says in words when the turn of a step was open: of one in which an earlier run died it is not known
+// when it ended.
 func (k *Keeper) whileOf(step *flow.Step) string {
-	return turns.While(k.Path, []turns.Turn{guard.Of(step, k.Board, k.Path)})
+	while := turns.While(k.Path, []turns.Turn{guard.Of(step, k.Board, k.Path)})
+	if k.isCut {
+		return "since the run died " + while
+	}
+	return while
 }

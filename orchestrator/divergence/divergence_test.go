@@ -1,6 +1,7 @@
 package divergence_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -190,6 +191,13 @@ func TestResume(t *testing.T) {
 	died := newSite(t, event.PolicyAccept)
 	died.leave(ended)
 	died.expect(died.resume(true), ended, event.PolicyAsk)
+
+	reordered := newSite(t, event.PolicyAccept)
+	reordered.leave(longer)
+	reordered.expect(errors.Join(reordered.resume(true), reordered.note()), longer, event.PolicyAccept)
+	if text := reordered.journal.said[0].Text; !strings.Contains(text, " changed since the run died while a.md was worked on ") {
+		t.Errorf("it says %q", text)
+	}
 
 	edited := newSite(t, event.PolicyAccept)
 	edited.leave(ended) // after the turn

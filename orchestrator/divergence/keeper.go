@@ -80,6 +80,7 @@ type Keeper struct {
 	unticked *board.Board // the board before the entry of a step's own task was marked in it; nil: it was not, or the work is accepted
 	tickedIn int          // the step of unticked
 	noted    *marks.Marks // those in the note of the turn
+	isCut    bool         // an earlier run has died in the last turn, and none has begun since
 	boardSHA string       // SHA-256 of the board before the turn that is open; "": nothing is put back behind it
 }
 
@@ -181,7 +182,7 @@ func (k *Keeper) Name() string { return marks.Name }
 // in a step, those of the marks count that the Manager has set since. What came in turns of other boards
 // freezes the board; behind the end of the run, where programs work for us, it is taken.
 func (k *Keeper) Begin(t *guard.Turn) (kept any, err error) {
-	if k.boardSHA = ""; k.DryRun {
+	if k.boardSHA, k.isCut = "", false; k.DryRun {
 		return nil, nil
 	}
 	if t.IsOurs() {
