@@ -73,7 +73,7 @@ func newTrees(stop context.Context, boards []*preflight.Prepared) *trust.Trees {
 		if p.DryRun {
 			return nil
 		}
-		of = append(of, trust.Board{Dir: p.Dir(), Roster: p.Roster, Resident: p.SupervisorRole(), Way: p.Git.On, Files: p.Workspace.Files(),
+		of = append(of, trust.Board{Dir: p.Dir(), Roster: p.Roster, Resident: p.SupervisorRole(), Way: p.Run.Git.On, Files: p.Workspace.Files(),
 			Redact: p.Redactor.String, Notice: func(text string) { p.Observer.Notice("", text) }})
 	}
 	return trust.NewTrees(stop, of)

@@ -104,6 +104,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/rundir":   "a briefing is kept there",
 	},
 	"orchestrator/call": {
+		"orchestrator/config":    "it keeps output as the settings say",
 		"orchestrator/event":     "a call has a name, and an attempt a record",
 		"orchestrator/agent":     "it hands an adapter what is asked of its agent",
 		"orchestrator/attempt":   "it says how one is started",
@@ -133,6 +134,7 @@ var arrows = map[string]map[string]string{
 		"roles":                   "a supervisor can read its role",
 	},
 	"orchestrator/preflight": {
+		"orchestrator/config":    "the run has settings",
 		"orchestrator/durable":   "a board has one name, and has to be replaceable",
 		"orchestrator/decisions": "so has the file for decisions",
 		"orchestrator/plainfile": "a board is opened to count its names",
@@ -208,6 +210,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/flow":      "a supervisor may be at work",
 	},
 	"orchestrator/claim": {
+		"orchestrator/config":  "a setting says what an overlap means",
 		"orchestrator/event":   "a claim in the way is journaled",
 		"orchestrator/agent":   "it names the mark of a step's agents",
 		"orchestrator/flow":    "flow says what is started next",
@@ -216,6 +219,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/pause":   "a wait for a claim ends with the run's time",
 	},
 	"orchestrator/divergence": {
+		"orchestrator/config":  "a setting says what becomes of a changed board",
 		"orchestrator/board":   "it compares the ends of boards",
 		"orchestrator/durable": "a board that this machine cannot read now is none that an agent has spoiled",
 		"orchestrator/event":   "a change is journaled",
@@ -304,6 +308,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/event": "what it finds is journaled",
 	},
 	"orchestrator/watch": {
+		"orchestrator/config":    "a setting says what a missing tool means",
 		"orchestrator/agent":     "it is told of an agent's signs, and tells it something",
 		"orchestrator/attempt":   "it ends a hung one, and starts a judge",
 		"orchestrator/contract":  "a judge has one",

@@ -34,10 +34,10 @@ func (l *loop) runInto(res *result.Result) error {
 	}
 	res.Outcome, res.Text, err = l.conclude(end, err)
 	res.Unpushed, res.Unreached, res.Unsaved = l.carrier.Unpushed(), l.carrier.Unreached(), l.carrier.IsUnsaved()
-	res.Lenient = l.job.DryRun // no agent writes the task files that are missing
+	res.Lenient = l.job.Run.DryRun // no agent writes the task files that are missing
 	res.Again = l.again
 	res.Steps, res.Used = l.caller.Steps(), flow.Tally{Used: l.used}
-	if !l.job.DryRun {
+	if !l.job.Run.DryRun {
 		res.Question = l.question()
 	}
 	if said := cmp.Or(l.caller.Said(), l.caller.Printed()); len(l.ledger.State().Asides()) == 0 && (res.Outcome == event.NeedsPerson || res.Outcome == event.Incomplete) && !strings.Contains(res.Text, said) {
@@ -144,7 +144,7 @@ func (l *loop) dismiss() error {
 // it returns nil. behind is the SHA-256 of the board if a record of their end follows.
 func (l *loop) beginEnd() (turn *guard.Turn, behind string) {
 	isPushed := l.carrier.Branch() != ""
-	if b, err := l.workspace.Look(); l.job.DryRun || l.job.Drain == nil && !isPushed {
+	if b, err := l.workspace.Look(); l.job.Drain == nil && !isPushed {
 		if err == nil {
 			l.divergence.Leave(b)
 		}

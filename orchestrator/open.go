@@ -50,36 +50,38 @@ func open(stop, kill context.Context, p *preflight.Prepared, begun *divergence.B
 func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 	p, dir := l.job, l.workspace.Place.Dir()
 	notice := func(text string) { p.Observer.Notice(p.Board, text) }
-	git := p.Git
+	git := p.Run.Git
 	git.On = git.On && !tree.WaitsForWay() // a start that is refused must not push by settings that wait
 	l.carrier, err = gitstore.Start(gitstore.Turn{
 		Board: p.Board, Settings: gitstore.Settings(git), Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
 		Workspace: l.workspace, Folder: l.folder, Roster: p.Roster, Notice: notice, Redactor: p.Redactor,
-		Kill: l.kill, DryRun: p.DryRun,
+		Kill: l.kill,
 	})
 	if err != nil {
 		return err
 	}
 	l.member = l.pool.Join(pool.Turn{
 		Path: l.workspace.Path, Journal: l.ledger, Workspace: l.workspace, Folder: l.folder, Notice: notice, Now: p.Now, Stop: l.stop,
-		Until: p.Limits.Until, Used: &l.used, TakeEdit: l.takeEdit, DryRun: p.DryRun,
+		Until: p.Limits.Until, Used: &l.used, TakeEdit: l.takeEdit,
 	})
 	l.claims = claim.NewHolder(claim.Turn{
 		Journal: l.ledger, Path: l.workspace.Path, Dir: dir, Workspace: l.workspace, Notice: notice,
-		Seat: l.pool.Seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, DryRun: p.DryRun, OnOverlap: p.OnOverlap,
+		Seat: l.pool.Seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, Run: p.Run,
 	}, l.pool.Claims)
-	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Tree: tree, Journal: l.ledger, Folder: l.folder, RoleOf: l.workspace.RoleOf, Notice: notice, Used: p.Used(), Way: p.Git.On,
+	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Tree: tree, Journal: l.ledger, Folder: l.folder, RoleOf: l.workspace.RoleOf, Notice: notice, Used: p.Used(), Way: p.Run.Git.On,
 		Given: func(before string) []string { return slices.Concat(l.divergence.Reroled(), l.workspace.Added(before)) }})
 	note := guard.NewNote(l.folder)
 	l.divergence = divergence.NewKeeper(divergence.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,
-		Workspace: l.workspace, Place: l.workspace.Place, Folder: l.folder, OnDivergence: p.OnDivergence, DryRun: p.DryRun,
+		Workspace: l.workspace, Place: l.workspace.Place, Folder: l.folder, Run: p.Run,
 		Redact: p.Redactor.String, Begun: begun, Turns: l.pool.Turns, Kept: note, Others: l.member, Give: l.trust.GiveBetween})
-	l.decisions = decisions.NewLog(decisions.Turn{
-		Board: p.Board, File: p.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
-		Ignore: l.workspace.Ignore, Notice: notice, DryRun: p.DryRun,
-	})
+	if !p.Run.DryRun { // which notes nothing
+		l.decisions = decisions.NewLog(decisions.Turn{
+			Board: p.Board, File: p.Run.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
+			Ignore: l.workspace.Ignore, Notice: notice,
+		})
+	}
 	l.supervisor = supervisor.New(supervisor.Turn{
-		Board: p.Board, Settings: p.Supervision, AckTimeout: p.AckTimeout,
+		Board: p.Board, Settings: p.Supervision, AckTimeout: p.Run.AckTimeout,
 		Journal: l.ledger, Place: l.workspace.Place, Workspace: l.workspace, Folder: l.folder, Roster: p,
 		Notice: notice, Redactor: p.Redactor, Stop: l.stop, Kill: l.kill,
 	})
@@ -87,8 +89,7 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 		Board: p.Board, Journal: l.ledger, Workspace: l.workspace,
 		Folder: l.folder, Roster: p, Supervisor: l.supervisor,
 		Observer: p.Observer, Redactor: p.Redactor, Used: &l.used, Now: p.Now, Stop: l.stop,
-		DryRun: p.DryRun, KeepOutput: p.KeepOutput, Carried: p.Git.On && !p.DryRun, TotalCost: l.pool.HasMaxCost(),
-		Trust: l.trust, MaxOutput: p.MaxOutput,
+		Run: p.Run, TotalCost: l.pool.HasMaxCost(), Trust: l.trust,
 	})
 	l.guards = guard.NewList(guard.Site{Board: p.Board, Path: l.workspace.Path, State: l.ledger.State, Look: l.workspace.LookAgain,
 		Turns: l.pool.Turns, Notice: notice}, note, l.inOrder()...)
@@ -96,7 +97,7 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 		Board: p.Board, Kanban: l.workspace.KanbanFile(), Journal: l.ledger, Tasks: l.workspace.Place, Folder: l.folder,
 		Roster: p, Crowd: l.pool.Crowd, Notice: notice, Redactor: p.Redactor, Used: &l.used, Now: p.Now,
 		Listed: l.workspace.Listed, Trust: l.trust,
-		Bound: func() string { l.member.Charge(); return l.member.Bound() }, Stop: l.stop, Kill: l.kill, Run: attempt.Run, DryRun: p.DryRun, OnTool: p.OnTool, MaxOutput: p.MaxOutput,
+		Bound: func() string { l.member.Charge(); return l.member.Bound() }, Stop: l.stop, Kill: l.kill, Ask: attempt.Run, Run: p.Run,
 	}
 	return nil
 }
@@ -105,8 +106,8 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 // agent has left. The board comes before what decides: a board that freezes starts nothing, and which
 // tasks were given to a role shows behind what is put back.
 func (l *loop) inOrder() []guard.Guard {
-	if l.job.DryRun {
-		return nil
+	if l.job.Run.DryRun { // in which nobody reads what is told
+		return []guard.Guard{l.divergence}
 	}
 	return []guard.Guard{l.caller.Scope(), &guard.Checkout{Workspace: l.workspace, Append: l.ledger.Append}, l.divergence, l.trust}
 }
@@ -243,7 +244,7 @@ func (l *loop) begin(b *board.Board) error {
 	}
 	if l.again = !state.NeverRan(); !l.again {
 		begun.DoneBefore = workspace.DoneBefore(b, !l.job.HasNeeds())
-		begun.NoGit = !l.job.DryRun && !l.workspace.IsInGit()
+		begun.NoGit = !l.job.Run.DryRun && !l.workspace.IsInGit()
 		if warning := l.workspace.WarningOfGit(l.stop); warning != "" {
 			l.job.Observer.Notice(l.job.Board, warning)
 		}

@@ -126,7 +126,7 @@ func (s *staged) play(t *testing.T, limits event.Limits, parts ...part) {
 	cast := &roster.Roster{Settings: &config.Settings{Agent: "actors"}, Roles: set, Adapters: []agent.Adapter{actors{program, &parts, &s.asked}}}
 	job := preflight.Job{Board: filepath.Join(s.dir, "kanban.yaml"), StartDir: s.dir, Observer: &ledger.Silent{}, Now: time.Now,
 		Configure: func(string) (*preflight.Setup, error) {
-			return &preflight.Setup{Limits: limits, OnDivergence: "accept", KeepOutput: true, Roster: cast, Redactor: made}, nil
+			return &preflight.Setup{Limits: limits, Run: config.Run{OnDivergence: "accept", KeepOutput: true, Strict: true}, Roster: cast, Redactor: made}, nil
 		}}
 	prepared, errs := preflight.PrepareAll([]preflight.Job{job})
 	if len(errs) > 0 {

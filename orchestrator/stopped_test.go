@@ -79,7 +79,7 @@ func played(t *testing.T, w teller, limits event.Limits) (result.Result, []event
 	agents := &roster.Roster{Settings: &config.Settings{Agent: "teller", Grace: time.Second}, Roles: set, Adapters: []agent.Adapter{w}}
 	job := preflight.Job{Board: filepath.Join(dir, "kanban.yaml"), StartDir: dir, Observer: &ledger.Silent{}, Now: time.Now,
 		Configure: func(string) (*preflight.Setup, error) {
-			return &preflight.Setup{Limits: limits, OnDivergence: "accept", Roster: agents, Redactor: made}, nil
+			return &preflight.Setup{Limits: limits, Run: config.Run{OnDivergence: "accept", Strict: true}, Roster: agents, Redactor: made}, nil
 		}}
 	prepared, errs := preflight.PrepareAll([]preflight.Job{job})
 	if len(errs) > 0 {

@@ -316,7 +316,7 @@ func (w *week) write(name, text string) {
 func (w *week) night(boards []string) []result.Result {
 	keep := true
 	return stage{TB: w.t, adapter: w, observer: &ledger.Silent{}, now: w.now, dir: w.dir, unwatched: w.unwatched, jobs: max(8, len(boards)/4),
-		setup: preflight.Setup{KeepGoing: &keep, Limits: event.Limits{MaxRetries: 3, BusyMillis: time.Hour.Milliseconds(),
+		setup: preflight.Setup{Run: config.Run{KeepGoing: &keep}, Limits: event.Limits{MaxRetries: 3, BusyMillis: time.Hour.Milliseconds(),
 			LimitMillis: (6 * time.Hour).Milliseconds(), Until: w.now().Add(9 * time.Hour)}}}.play(boards)
 }
 
@@ -347,7 +347,8 @@ func (s stage) play(boards []string) []result.Result {
 		settings.Watch.Enabled = false
 	}
 	s.setup.Redactor, _ = redact.NewNamed(nil)
-	s.setup.OnDivergence, s.setup.OnOverlap, s.setup.OnTool = "accept", "wait", event.ToolCaveat
+	run := &s.setup.Run
+	run.OnDivergence, run.OnOverlap, run.OnTool, run.Strict = "accept", "wait", event.ToolCaveat, true
 	var jobs []preflight.Job
 	for _, board := range boards {
 		dir, setup := filepath.Join(s.dir, board), s.setup

@@ -240,23 +240,12 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 		return nil, err
 	}
 	agents := u.roster(r, executable, stubState, dry)
-	return &preflight.Setup{
-		Limits:       limits(r.settings, dry),
-		KeepGoing:    r.settings.KeepGoing,
-		OnDivergence: r.settings.OnDivergence,
-		OnOverlap:    r.settings.OnOverlap,
-		OnTool:       r.settings.OnTool,
-		Git:          preflight.GitCheckpoints(r.settings.Git),
-		Decisions:    r.settings.Decisions,
-		AckTimeout:   r.settings.AckTimeout,
-		Reassign:     r.settings.Reassign,
-		Lenient:      !r.settings.Strict,
-		KeepOutput:   r.settings.KeepOutput,
-		MaxOutput:    r.settings.MaxOutput,
-		Checkpoints:  r.settings.Checkpoints,
-		Redactor:     u.redactor(agents),
-		Roster:       agents,
-	}, nil
+	run := r.settings.Run
+	if dry {
+		run = run.Dry()
+	}
+	return &preflight.Setup{Run: run, Limits: limits(r.settings, dry), Checkpoints: r.settings.Checkpoints,
+		Redactor: u.redactor(agents), Roster: agents}, nil
 }
 
 // limits returns the limits of a run in the form of the journal. A dry run does not wait for a

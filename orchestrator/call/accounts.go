@@ -60,7 +60,7 @@ func (c *Caller) warnOfCost(a *Attempt, isKnown bool) {
 	if c.TotalCost {
 		limits = append(limits, "max_cost_total")
 	}
-	if len(limits) == 0 || c.warned || c.DryRun {
+	if len(limits) == 0 || c.warned || c.Run.DryRun {
 		return
 	}
 	c.warned = true

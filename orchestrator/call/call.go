@@ -16,6 +16,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/briefing"
+	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/contract"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
@@ -41,11 +42,8 @@ type Turn struct {
 	Now        func() time.Time
 	Stop       context.Context // when it is done, agents are asked to end
 
-	DryRun     bool
-	KeepOutput bool  // keep all output, that of attempts with accepted replies, too
-	Carried    bool  // git commits carry the state of the board to other clones
-	TotalCost  bool  // the setting max_cost_total is set
-	MaxOutput  int64 // bound on the output of an attempt, in bytes; 0: none
+	Run       config.Run
+	TotalCost bool // the setting max_cost_total is set
 }
 
 // Journal is the journal of the board.
@@ -111,7 +109,7 @@ func (t *Turn) boardLeft() string { return t.Workspace.Left(t.Journal.State().St
 // filesLeft lists files that the open step has left, if it is the run's first. A fresh checkout
 // beside an old journal can lose the files of such a step without a trace on the board.
 func (c *Caller) filesLeft() []event.LeftFile {
-	if c.DryRun || c.steps > 0 {
+	if c.steps > 0 {
 		return nil
 	}
 	left := c.Workspace.FilesLeft(c.Stop, agent.ParseMark(c.Journal.State().Step.Mark))
@@ -120,8 +118,5 @@ func (c *Caller) filesLeft() []event.LeftFile {
 
 // projectHash returns a hash of the state of the project's files, or "" if the state is not known.
 func (t *Turn) projectHash() string {
-	if t.DryRun {
-		return ""
-	}
 	return t.Workspace.ProjectHash(t.Stop, agent.ParseMark(t.Journal.State().Step.Mark))
 }

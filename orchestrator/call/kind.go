@@ -158,7 +158,7 @@ func (c *Caller) setSpec(a *Attempt) error {
 	if inv.Listens {
 		a.Signs = make(chan *agent.Event, maxSigns)
 	}
-	inv.Mark, inv.MaxOutput = agent.ParseMark(state.Step.Mark), c.MaxOutput
+	inv.Mark, inv.MaxOutput = agent.ParseMark(state.Step.Mark), c.Run.MaxOutput
 	stdout, stderr := c.Folder.NewStream(call, rundir.Stdout), c.Folder.NewStream(call, rundir.Stderr)
 	a.streams, a.signs = []*rundir.Stream{stdout, stderr}, c.Folder.NewEvents(a.Intent.Step)
 	a.Spec.Adapter, a.Spec.Invocation, a.Spec.Contract, a.Spec.Limits = a.Player.Adapter, inv, as.Contract, c.timeLimits()
@@ -186,7 +186,7 @@ func (c *Caller) invoke(a *Attempt, as agent.Assignment) (agent.Invocation, erro
 // checkpoint in git has failed. Otherwise the next run would take what a person mends until then for
 // the agent's work.
 func (c *Caller) NotStarted(a *Attempt) error {
-	if step := c.Journal.State().Step; !c.Carried || step == nil || step.Running == 0 {
+	if step := c.Journal.State().Step; !c.Run.Git.On || step == nil || step.Running == 0 {
 		return nil
 	}
 	return c.Journal.Append(event.AttemptStopped{AttemptRef: a.Ref(), Reason: "it was not started, because the checkpoint before it failed"})
@@ -387,10 +387,10 @@ func (c *Caller) record(a *Attempt, ev event.Event) error {
 	c.emptied = append(c.emptied, a.Intent.Call)
 	err := c.Journal.Append(ev)
 	failpoint.At("reply-noted")
-	if c.Carried {
+	if c.Run.Git.On {
 		err = errors.Join(err, c.Journal.Commit())
 	}
-	if c.KeepOutput {
+	if c.Run.KeepOutput {
 		err = errors.Join(err, c.keepStreams(a))
 	}
 	if k, ok := a.kind.(keeper); ok && err == nil {

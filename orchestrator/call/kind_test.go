@@ -226,7 +226,7 @@ func TestGoesOn(t *testing.T) {
 func TestIntent(t *testing.T) {
 	for _, dry := range []bool{false, true} {
 		r := newRig(t)
-		r.players.reviewed, r.DryRun = true, dry
+		r.players.reviewed, r.Run.DryRun = true, dry
 		if a := r.start(t); a.Intent.Plan == nil || !a.Intent.Plan.Command {
 			t.Errorf("in a dry run %t the plan is %+v", dry, a.Intent.Plan)
 		}

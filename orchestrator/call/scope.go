@@ -25,7 +25,7 @@ func (c *Caller) Scope() guard.Guard { return scope{c} }
 func (scope) Name() string { return "scope" }
 
 func (s scope) watches(t *guard.Turn) bool {
-	return !t.IsOurs() && t.Ref.Call.IsSupervision() && !s.caller.DryRun
+	return !t.IsOurs() && t.Ref.Call.IsSupervision()
 }
 
 // Begin notes nothing: behind a kill it is unknown who changed what.
@@ -62,7 +62,7 @@ func (a *Attempt) noteWrite(ev agent.Event) {
 // that its own events say that it wrote, and processes that it started and that live. A program that
 // reads JSON tells no writes. What is only found changed may be anyone's, and is at most said.
 func (c *Caller) violations(a *Attempt, spawned []string) (files []string) {
-	if c.treeOf != a.Intent.Step || c.DryRun {
+	if c.treeOf != a.Intent.Step {
 		return nil // it is no supervisor's
 	}
 	for _, file := range a.wrote {

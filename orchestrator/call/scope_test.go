@@ -26,7 +26,6 @@ func TestScope(t *testing.T) {
 		change  string // file
 		says    []agent.Event
 		spawned []string
-		dry     bool
 		files   string // of the violation
 		told    string
 		back    bool // the change is put back
@@ -41,7 +40,6 @@ func TestScope(t *testing.T) {
 		"another report":             {change: other, told: "files of the run changed", back: true},
 		"less wisdom":                {change: wisdom, told: "files of the run changed", back: true},
 		"a process":                  {spawned: []string{"sleep (7)"}, files: "process sleep (7)"},
-		"a dry run":                  {change: "c.go", says: writes("c.go", false), dry: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -50,7 +48,6 @@ func TestScope(t *testing.T) {
 			r.write(t, wisdom, "wise\n")
 			r.open(event.CheckpointCall)
 			a := r.start(t)
-			r.DryRun = tt.dry
 			const changed = "current: b.md\ntasks: [a.md, b.md]\n# changed\n"
 			if tt.change != "" {
 				r.write(t, tt.change, changed)

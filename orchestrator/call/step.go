@@ -81,7 +81,7 @@ func (c *Caller) FinishStep(step *flow.Step, left Left) error {
 // leaving returns the state in which a step leaves the work tree. It returns nil in a dry run, if
 // there is no next task, or if this run has not worked on the next task before.
 func (c *Caller) leaving(step *flow.Step) *event.Leaving {
-	if c.DryRun || step.Reply.NextTask == nil {
+	if c.Run.DryRun || step.Reply.NextTask == nil {
 		return nil
 	}
 	next := c.Workspace.Seen(*step.Reply.NextTask)

@@ -26,7 +26,7 @@ func TestFinishStep(t *testing.T) {
 		"a new task":    {&other, nil, false, false, "", "ok"},
 		"an earlier one": {&other, func(r *rig) { r.journal.state.Tasks = []flow.TaskUse{{Task: "b.md", Steps: 1}} },
 			true, true, "", "ok"},
-		"a dry run": {&same, func(r *rig) { r.DryRun = true }, false, false, "", "ok"},
+		"a dry run": {&same, func(r *rig) { r.Run.DryRun = true }, false, false, "", "ok"},
 		"a supervisor's": {nil, func(r *rig) { r.journal.state.Step.Checkpoint = &event.Checkpoint{ID: "C1"} }, false,
 			false, "C1", "ok"},
 	} {

@@ -57,11 +57,8 @@ func isAboutMessage(e agent.Event) bool {
 }
 
 // shower returns the function that writes the agent's activity to live.json, which other programs
-// read. It returns nil in a dry run. A failure to write does not end the run.
+// read. A failure to write does not end the run.
 func (c *Caller) shower(a *Attempt) func(health.Live) {
-	if c.DryRun {
-		return nil
-	}
 	var mu sync.Mutex
 	return func(l health.Live) {
 		mu.Lock()
@@ -138,7 +135,7 @@ func (c *Caller) keepStreams(a *Attempt) error {
 	if _, known := c.keptFirst[r.Call]; !known {
 		c.keptFirst[r.Call] = r.Attempt
 	}
-	kept := rundir.Kept{Step: r.Step, Call: string(r.Call), Attempt: r.Attempt, First: c.keptFirst[r.Call], All: c.KeepOutput}
+	kept := rundir.Kept{Step: r.Step, Call: string(r.Call), Attempt: r.Attempt, First: c.keptFirst[r.Call], All: c.Run.KeepOutput}
 	return errors.Join(a.streamErr, c.Folder.KeepStreams(kept))
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
@@ -28,9 +29,7 @@ type Turn struct {
 	Now       func() time.Time // reads the wall clock
 	Stop      context.Context  // when it is done, the wait for another run ends
 	Until     time.Time        // time at which the run, and so the wait, has to end; zero: no limit
-
-	DryRun    bool
-	OnOverlap string // "wait" or "warn"
+	Run       config.Run
 }
 
 // Workspace reads the tasks of the board.
@@ -84,7 +83,7 @@ func (h *Holder) Mark(e flow.Spawn) string {
 // them: seed 002, "Duplicate / Overlap Work". It waits for the end of an earlier step that
 // overlaps, but at most until h.Until. If waited is true, the board has to be read again.
 func (h *Holder) Take(e flow.Spawn) (waited bool, err error) {
-	if h.DryRun || e.Call.IsSupervision() || h.holds(e) {
+	if h.Run.DryRun || e.Call.IsSupervision() || h.holds(e) {
 		return false, nil
 	}
 	if err := h.Release(); err != nil {
@@ -136,7 +135,7 @@ func (h *Holder) claimOf(file string, files []string) Claim {
 	if step := h.Journal.State().Step; step != nil {
 		mark = step.Mark
 	}
-	return Claim{Mark: mark, Board: h.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: h.OnOverlap == "warn"}
+	return Claim{Mark: mark, Board: h.Path, Task: durable.RealPath(file), Dir: h.dir, Files: files, Warn: h.Run.OnOverlap == "warn"}
 }
 
 // event returns the event about a conflict.

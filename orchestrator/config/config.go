@@ -59,8 +59,22 @@ type Settings struct {
 	_           struct{} `name:"checkpoints.every" from:"file" shown:"none" help:"a checkpoint after every so many finished tasks, and after the last"`
 	_           struct{} `name:"checkpoints.on_block" from:"file" shown:"person" help:"person, revise, override or abort: what becomes of a run that the supervisor stops"`
 
-	Notify       Notify
-	Jobs         int           `name:"jobs" flag:"N" short:"j" least:"1" default:"1" help:"run up to N boards side by side"`
+	Notify Notify
+	Jobs   int `name:"jobs" flag:"N" short:"j" least:"1" default:"1" help:"run up to N boards side by side"`
+	Run
+	Redact []Hidden `name:"redact" from:"file" shown:"none" help:"texts that no output may show; $NAME is the value of that variable"`
+	Env    option.Env
+
+	StartDir string // where kanban-run was started
+	FileDir  string // the settings file's folder; "" without such a file
+
+	given  map[string]bool
+	places map[string]given // values and parts of values, by name, for Fault
+}
+
+// Run has the settings that the parts of a run use. Each of them has the whole by value, so that a setting
+// is named where it is declared and where it is used.
+type Run struct {
 	KeepGoing    *bool         `name:"keep_going" flag:"" short:"k" shown:"none" help:"when a task fails, set it aside and go on with the next (the default where tasks declare needs)" opposite:"no-keep-going: stop at the first task that fails, also where tasks declare needs"` // nil means true for boards on which a task declares needs
 	Strict       bool          `name:"strict" flag:"" default:"true" help:"exit with 3 when a board ends with tasks undone" opposite:"lenient: exit with 0 when a board ends with tasks undone"`
 	KeepOutput   bool          `name:"keep_output" flag:"" default:"false" help:"keep the full output of every attempt, not only both ends of what failed ones of the last start printed"`
@@ -72,14 +86,14 @@ type Settings struct {
 	OnOverlap    string              `name:"on_overlap" one:"wait warn" default:"wait" help:"wait for, or only warn of, another board's step that works on the same files"`
 	OnTool       event.OnTool        `name:"on_tool_unavailable" one:"caveat retry skip stop" default:"caveat" help:"caveat, retry, skip or stop: what becomes of an agent whose tool is not there"`
 	Reassign     []event.Substitutes `name:"reassign" from:"file" shown:"none" help:"agents that take a role's work over, one after the other, when its own has come to nothing"`
-	Redact       []Hidden            `name:"redact" from:"file" shown:"none" help:"texts that no output may show; $NAME is the value of that variable"`
-	Env          option.Env
 
-	StartDir string // where kanban-run was started
-	FileDir  string // the settings file's folder; "" without such a file
+	DryRun bool // no setting: stubs play the roles, and the run is one of a copy of the board
+}
 
-	given  map[string]bool
-	places map[string]given // values and parts of values, by name, for Fault
+// Dry returns the settings for a dry run, which pushes nothing.
+func (r Run) Dry() Run {
+	r.DryRun, r.Git.On = true, false
+	return r
 }
 
 // Git holds the settings for the commits that keep the state of a board.

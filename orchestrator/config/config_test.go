@@ -53,11 +53,12 @@ var patientWatch = Watch{Enabled: true, Profile: "patient", Policy: health.Polic
 
 func TestDefaults(t *testing.T) {
 	s, _ := load(t, Input{StartDir: "/start"})
-	want := &Settings{OnDivergence: "accept", OnOverlap: "wait", OnTool: "caveat", AckTimeout: time.Minute,
-		Notify: Notify{On: []event.Topic{"needs_person", "stuck", "loop", "tool", "limit", "later"}},
-		Git:    Git{Remote: "origin"}, Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1, Strict: true,
-		Limits:    Limits{Patience: Patience{time.Hour, 6 * time.Hour}},
-		MaxOutput: 1 << 30, StartDir: "/start", Watch: patientWatch}
+	want := &Settings{
+		Run: Run{OnDivergence: "accept", OnOverlap: "wait", OnTool: "caveat", AckTimeout: time.Minute, Strict: true, MaxOutput: 1 << 30,
+			Git: Git{Remote: "origin"}},
+		Notify:  Notify{On: []event.Topic{"needs_person", "stuck", "loop", "tool", "limit", "later"}},
+		Timeout: time.Hour, Grace: 5 * time.Second, MaxRetries: 3, Jobs: 1,
+		Limits: Limits{Patience: Patience{time.Hour, 6 * time.Hour}}, StartDir: "/start", Watch: patientWatch}
 	if diff := cmp.Diff(want, s, cmpopts.IgnoreUnexported(Settings{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Load differs (-want +got):\n%s", diff)
 	}
@@ -138,16 +139,17 @@ env:
 	dir := filepath.Dir(input.File)
 	want := &Settings{
 		Roles: filepath.Join(dir, "my-roles"), Stub: filepath.Join(input.StartDir,
-			"stub.yaml"), OnDivergence: "freeze", OnOverlap: "warn", Decisions: "docs/DECISIONS.md",
-		Git: Git{true, "state/kanban", "ssh://git@example.com/boards", true, nil}, AckTimeout: 5 * time.Second,
-		OnTool: "stop", Notify: Notify{Command: "sh tell.sh", Webhook: "https://example.com/hook/s3cret",
+			"stub.yaml"),
+		Run: Run{OnDivergence: "freeze", OnOverlap: "warn", Decisions: "docs/DECISIONS.md",
+			Git: Git{true, "state/kanban", "ssh://git@example.com/boards", true, nil}, AckTimeout: 5 * time.Second,
+			OnTool: "stop", Reassign: []event.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}},
+				{Role: "manager", Agents: []string{"walk"}}}, Strict: true, KeepGoing: new(bool), KeepOutput: true, MaxOutput: 64 << 20},
+		Notify: Notify{Command: "sh tell.sh", Webhook: "https://example.com/hook/s3cret",
 			On: []event.Topic{"loop", "complete"}},
-		Reassign: []event.Substitutes{{Role: "implementor", Agents: []string{"codex", "Senior"}},
-			{Role: "manager", Agents: []string{"walk"}}},
 		Agent: "stub", Agents: map[string]string{"manager": "claude"},
 		Execs:    map[string]string{"implementor": "./work.sh --fast", "tech lead": "lead"},
 		ExecDirs: map[string]string{"implementor": dir, "tech lead": dir},
-		Timeout:  90 * time.Second, Jobs: 4, Strict: true, KeepGoing: new(bool), KeepOutput: true, MaxOutput: 64 << 20,
+		Timeout:  90 * time.Second, Jobs: 4,
 		Limits: Limits{Steps: 7, Cost: 2_500_000, Duration: 90 * time.Minute, TaskSteps: 3, TaskCost: 250_000,
 			TaskDuration: 10 * time.Minute, AttemptCost: 1_000_000, TotalCost: 9_000_000, Patience: Patience{5 * time.Minute, 12 * time.Hour}},
 		Redact: []Hidden{{"redact[0]", "internal.example"}, {"$DSN", "postgres://u:p@h"}},

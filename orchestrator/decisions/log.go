@@ -24,7 +24,6 @@ type Turn struct {
 	Dir     string                // the work directory
 	Ignore  func(files ...string) // makes files count as records of runs, and not as work
 	Notice  func(text string)     // gets texts that are not events of the run
-	DryRun  bool
 }
 
 // Journal is the journal of the board.
@@ -47,7 +46,7 @@ type Log struct {
 // a record of runs, and gives a notice if the file does not exist.
 func NewLog(t Turn) *Log {
 	path := FindFile(t.File, t.Path, t.Dir)
-	if t.DryRun || path == "" { // a dry run writes nothing
+	if path == "" {
 		return nil
 	}
 	t.Ignore(path, durable.RealPath(path))

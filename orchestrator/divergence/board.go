@@ -32,7 +32,7 @@ func (k *Keeper) Note(b *board.Board, sha string, unreadable error) error {
 		return nil
 	}
 	d := k.divergence(step, sha, unreadable)
-	if unreadable != nil && k.OnDivergence != event.PolicyFreeze {
+	if unreadable != nil && k.Run.OnDivergence != event.PolicyFreeze {
 		d.After = step.BoardSHA // it does not stand: the step goes on once the earlier bytes are back
 	}
 	return k.Journal.Append(d)
@@ -56,7 +56,7 @@ func (k *Keeper) endBoard(step *flow.Step, while string) error {
 	defer k.countBoard()
 	sha, freezes := k.boardSHA, false
 	if step != nil {
-		sha, freezes = step.BoardSHA, k.OnDivergence == event.PolicyFreeze
+		sha, freezes = step.BoardSHA, k.Run.OnDivergence == event.PolicyFreeze
 	}
 	now, unreadable := k.Workspace.Look()
 	if durable.IsMachineFault(unreadable) || unreadable == nil && now.SHA == sha {
@@ -152,7 +152,7 @@ func (k *Keeper) noteTick(step *flow.Step, now, before *board.Board, own string)
 // once the work on the task is accepted as ok, and while that work is reviewed. Otherwise it is put back.
 func (k *Keeper) endOwnEntry(step *flow.Step) error {
 	now, err := k.Workspace.Look()
-	if err != nil || k.OnDivergence == event.PolicyFreeze || now.SHA == step.BoardSHA && k.tickedIn != step.Number {
+	if err != nil || k.Run.OnDivergence == event.PolicyFreeze || now.SHA == step.BoardSHA && k.tickedIn != step.Number {
 		return nil
 	}
 	if k.tickedIn != step.Number {
@@ -228,7 +228,7 @@ func (k *Keeper) Resume(step *flow.Step, isCut bool, _ rundir.Note) error {
 // goes on asks a person.
 func (k *Keeper) PutBackEnd() error {
 	step := k.Journal.State().Step
-	if step == nil || step.Before != nil || k.OnDivergence == event.PolicyFreeze {
+	if step == nil || step.Before != nil || k.Run.OnDivergence == event.PolicyFreeze {
 		return nil
 	}
 	k.Workspace.Forget()
@@ -249,7 +249,7 @@ func (k *Keeper) divergence(step *flow.Step, sha string, unreadable error) event
 	if unreadable != nil {
 		text += "; it cannot be read any more"
 	}
-	return k.diverged(step, step.BoardSHA, sha, k.OnDivergence, text)
+	return k.diverged(step, step.BoardSHA, sha, k.Run.OnDivergence, text)
 }
 
 // diverged returns the event of a change of the board; step is nil if it came in no step's turn.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/divergence"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
@@ -72,7 +73,7 @@ func newSite(t *testing.T, policy string) *site {
 	j := &journal{state: flow.State{Step: &flow.Step{Number: 1, Task: "a.md", Role: "Implementor", BoardSHA: b.SHA, Left: b.SHA}}}
 	note, all := guard.NewNote(w.Dir()), &turns.Registry{}
 	k := divergence.NewKeeper(divergence.Turn{Board: path, Path: path, Journal: j, Workspace: w, Place: place,
-		Folder: w.Dir(), OnDivergence: policy, Turns: all, Others: others{}, Kept: note})
+		Folder: w.Dir(), Run: config.Run{OnDivergence: policy}, Turns: all, Others: others{}, Kept: note})
 	list := guard.NewList(guard.Site{Board: path, Path: path, State: j.State, Turns: all, Look: w.LookAgain, Notice: func(s string) { t.Error(s) }}, note, k)
 	return &site{t, path, w, j, keeper{k, list}}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/guard"
@@ -20,19 +21,18 @@ import (
 
 // Turn has the parts of a run that a [Keeper] uses.
 type Turn struct {
-	Board        string // path of the board as the user wrote it
-	Path         string // path of the board's file, without links
-	Journal      Journal
-	Workspace    Workspace
-	Place        *board.Place
-	Folder       rundir.Dir
-	OnDivergence string
-	DryRun       bool
-	Redact       func(string) string // hides secrets in the copies of tasks
-	Begun        *Begun              // the board as the command found it; nil: it is its only board
-	Turns        *turns.Registry     // the turns of the command
-	Kept         *guard.Note         // the note of the board's turns
-	Others       Others
+	Board     string // path of the board as the user wrote it
+	Path      string // path of the board's file, without links
+	Journal   Journal
+	Workspace Workspace
+	Place     *board.Place
+	Folder    rundir.Dir
+	Run       config.Run
+	Redact    func(string) string // hides secrets in the copies of tasks
+	Begun     *Begun              // the board as the command found it; nil: it is its only board
+	Turns     *turns.Registry     // the turns of the command
+	Kept      *guard.Note         // the note of the board's turns
+	Others    Others
 	// Give is called with a task that came to its role while turns of other boards were open.
 	Give func(task string, by []turns.Turn) error
 }
@@ -122,10 +122,6 @@ func Note(w Workspace, place *board.Place, all *turns.Registry) *Begun {
 // returns the event that asks a person about what came since the command began, or behind the end of a run
 // that was killed then, or nil.
 func (k *Keeper) Restart(b *board.Board) (event.Event, error) {
-	if k.DryRun {
-		k.Workspace.Count(b)
-		return nil, nil
-	}
 	state := k.Journal.State()
 	before := marks.In(k.Folder.ReadNote(), state.Marks)
 	k.earlier = before
@@ -182,9 +178,7 @@ func (k *Keeper) Name() string { return marks.Name }
 // in a step, those of the marks count that the Manager has set since. What came in turns of other boards
 // freezes the board; behind the end of the run, where programs work for us, it is taken.
 func (k *Keeper) Begin(t *guard.Turn) (kept any, err error) {
-	if k.boardSHA, k.isCut = "", false; k.DryRun {
-		return nil, nil
-	}
+	k.boardSHA, k.isCut = "", false
 	if t.IsOurs() {
 		k.Leave(t.Board)
 		k.boardSHA = t.Board.SHA

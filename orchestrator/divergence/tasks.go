@@ -112,7 +112,7 @@ func (k *Keeper) holdHeaders(edits []marks.Edit, while string) error {
 // say journals a change that stands, unless the policy says that it freezes the board.
 func (k *Keeper) say(text string) error {
 	d := k.event(event.PolicyAccept)
-	if d.Text = text; k.OnDivergence == event.PolicyFreeze {
+	if d.Text = text; k.Run.OnDivergence == event.PolicyFreeze {
 		d.Policy, d.Text = event.PolicyFreeze, text+"; the board is frozen"
 	}
 	return k.Journal.Append(d)
@@ -186,7 +186,7 @@ func (k *Keeper) putMarksBack(tasks []string, how string) event.StateDiverged {
 	e := k.event(event.PolicyRestore)
 	e.Text = fmt.Sprintf("%s %s marked %s %s; a mark in a header is for the task's own work, "+
 		"for the Manager or for a person", event.List(tasks, mostNamed), wereOf(len(tasks)), gained(tasks, k.before), how)
-	if k.OnDivergence == event.PolicyFreeze {
+	if k.Run.OnDivergence == event.PolicyFreeze {
 		_ = k.keepMarks() // an agent may have removed the file; ack reports the error
 		e.Policy, e.Text = event.PolicyFreeze, e.Text+"; the board is frozen"
 		return e

@@ -29,7 +29,6 @@ type Turn struct {
 	Notice    func(text string) // shows a text that is not an event of the run
 	Redactor  *redact.Redactor
 	Kill      context.Context // git is killed when this context is done
-	DryRun    bool
 }
 
 // Workspace is the board of the run.
@@ -67,7 +66,7 @@ type Carrier struct {
 // newer than the local journal.
 func Start(t Turn) (*Carrier, error) {
 	c := &Carrier{Turn: t}
-	if !t.Settings.On || t.DryRun {
+	if !t.Settings.On {
 		return c, nil
 	}
 	store, err := Open(t.Kill, Options{

@@ -66,7 +66,6 @@ type Turn struct {
 	Used      *event.Used       // time, tokens and cost of this run's attempts so far
 	// TakeEdit adapts the run to a board that a person edited during a wait.
 	TakeEdit func() error
-	DryRun   bool
 }
 
 // Journal is the journal of the board.
@@ -121,7 +120,7 @@ func (m *Member) Bound() string {
 // OpenInbox begins to watch the inbox of the board. If the folder cannot be watched, the regular
 // checks of the agent find the messages.
 func (m *Member) OpenInbox() {
-	if m.mail != nil || m.DryRun {
+	if m.mail != nil {
 		return
 	}
 	if m.Folder.MakeInbox() == nil {

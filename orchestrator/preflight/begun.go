@@ -20,8 +20,8 @@ func (p *Prepared) Begun(b *board.Board, needsManager bool) (e event.RunStarted,
 	}
 	e = event.RunStarted{
 		Board: p.Board, Workdir: p.Dir(), Version: p.Version, Form: event.Form, Limits: p.Limits,
-		OnDivergence: p.OnDivergence, Tasks: b.Len(), Lenient: p.Lenient, Reassign: p.Reassign,
-		KeepGoing: p.KeepsGoing(), ByNeeds: p.HasNeeds(), Allowed: p.Git.Allow,
+		OnDivergence: p.Run.OnDivergence, Tasks: b.Len(), Lenient: !p.Run.Strict, Reassign: p.Run.Reassign,
+		KeepGoing: p.KeepsGoing(), ByNeeds: p.HasNeeds(), Allowed: p.Run.Git.Allow,
 	}
 	e.Withheld, e.PartlyWithheld = p.Withheld()
 	e.Command = p.command()

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
@@ -52,31 +53,11 @@ type Job struct {
 
 // Setup holds the settings and roles that a run in a work directory needs.
 type Setup struct {
-	Limits       event.Limits
-	KeepGoing    *bool  // whether to set failed tasks aside and go on; nil: see Prepared.KeepsGoing
-	OnDivergence string // "accept" or "freeze"
-	OnOverlap    string // "wait" or "warn"
-	OnTool       event.OnTool
-	Git          GitCheckpoints
-	Decisions    string // file for decisions; "": DECISIONS.md beside the board, if it exists
-	Reassign     []event.Substitutes
-	// AckTimeout is the time for the supervisor to answer a request to shut down: seed 002, "Retry
-	// budget constants".
-	AckTimeout  time.Duration
-	Lenient     bool // an incomplete board is no failure of the run
-	KeepOutput  bool
-	MaxOutput   int64              // limit of an attempt's output, in bytes; 0: no limit
+	Run         config.Run
+	Limits      event.Limits
 	Checkpoints *event.Supervision // checkpoints for a board that declares none; nil: no checkpoints
 	Roster      *roster.Roster
 	Redactor    *redact.Redactor
-}
-
-// GitCheckpoints holds the settings for commits of a board's state; see package gitstore.
-type GitCheckpoints struct {
-	On             bool
-	Branch, Remote string
-	Signed         bool
-	Allow          []string
 }
 
 // Prepared is a job with a checked board, tasks, roles and commands.
@@ -99,7 +80,7 @@ type Prepared struct {
 
 // checkRepository returns an error if the settings ask for commits where there is no repository.
 func (p *Prepared) checkRepository() error {
-	if !p.Git.On || p.DryRun || workspace.IsInGit(p.Dir()) {
+	if !p.Run.Git.On || workspace.IsInGit(p.Dir()) {
 		return nil
 	}
 	return p.Roster.Settings.Fault("checkpoint", &failure.Invalid{
@@ -120,8 +101,8 @@ func (p *Prepared) SupervisorRole() string {
 // does so if a task of the board needs another task, because the board then tells which tasks
 // depend on the failed one.
 func (p *Prepared) KeepsGoing() bool {
-	if p.KeepGoing != nil {
-		return *p.KeepGoing
+	if p.Run.KeepGoing != nil {
+		return *p.Run.KeepGoing
 	}
 	return p.HasNeeds()
 }
@@ -314,7 +295,7 @@ func (p *Prepared) checkCurrent(b *board.Board) error {
 
 // checkSubstitutes checks the agents that are allowed to take over work.
 func (p *Prepared) checkSubstitutes() error {
-	for _, r := range p.Reassign {
+	for _, r := range p.Run.Reassign {
 		for _, to := range r.Agents {
 			if _, err := p.Substitute(r.Role, to); err != nil {
 				return p.Roster.Settings.Fault("reassign."+r.Role+"."+to, fmt.Errorf("reassign: %s: %w", r.Role, err))

@@ -112,7 +112,7 @@ func (p *Prepared) Used() (names []string) {
 	for d := range p.checked {
 		names = append(names, d.role)
 	}
-	for _, r := range p.Reassign {
+	for _, r := range p.Run.Reassign {
 		names = append(names, r.Agents...)
 	}
 	slices.Sort(names)

@@ -35,7 +35,7 @@ type Hold struct {
 // copy of the board. The caller has to close the hold even after an error. Errors:
 // *durable.HeldError if another run has the board.
 func Take(p *preflight.Prepared) (*Hold, error) {
-	h := &Hold{board: p.Board, keepOutput: p.KeepOutput}
+	h := &Hold{board: p.Board, keepOutput: p.Run.KeepOutput}
 	if p.DryRun {
 		remove, err := p.Workspace.CopyAside()
 		h.undo = append(h.undo, remove)

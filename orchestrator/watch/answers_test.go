@@ -41,7 +41,7 @@ func TestJudgeSpends(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, judged)
 			starts := 0
-			r.Run = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
+			r.Ask = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
 				starts++
 				return tt.ends[starts-1], nil
 			}
@@ -73,7 +73,7 @@ func TestJudgeIsDeclined(t *testing.T) {
 	judged.Judge = "Judge"
 	for _, class := range []event.Class{event.ClassDeclined, event.ClassTooLong} {
 		r := newRig(t, judged)
-		r.Run = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
+		r.Ask = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
 			return &attempt.Ended{Class: class, Failure: contract.Failed("no")}, nil
 		}
 		r.check(t, hangs)
@@ -91,7 +91,7 @@ func TestJudgeReachesALimit(t *testing.T) {
 	cost := int64(2)
 	r := newRig(t, judged)
 	r.journal.state.Limits.MaxCost = 1
-	r.Run = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
+	r.Ask = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
 		return &attempt.Ended{Failure: contract.Failed("no JSON"), Spent: &agent.Spending{Cost: &cost}}, nil
 	}
 	r.check(t, hangs)
@@ -112,7 +112,7 @@ func TestJudgeIsOutOfTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, judged)
 		starts := 0
-		r.Run = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
+		r.Ask = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
 			starts++
 			return &attempt.Ended{Failure: contract.Failed("no JSON")}, nil
 		}
@@ -135,7 +135,7 @@ func TestJudgeCannotBeJournaled(t *testing.T) {
 	judged.Judge = "Judge"
 	for name, ends := range map[string]*attempt.Ended{"its start": nil, "its end": {Failure: contract.Failed("no JSON")}} {
 		r := newRig(t, judged)
-		r.Run = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) { return ends, nil }
+		r.Ask = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) { return ends, nil }
 		full := errors.New("no space left")
 		var err error
 		if ends == nil {
@@ -179,7 +179,7 @@ func TestJudgeIsFrozen(t *testing.T) {
 	judged.Judge = "Judge"
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, judged)
-		r.Run = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
+		r.Ask = func(context.Context, context.Context, attempt.Spec) (*attempt.Ended, error) {
 			time.Sleep(10 * time.Minute)
 			e := answered(true, true, false, false, true)
 			e.Frozen, e.Paused = 7*time.Minute, 2*time.Minute

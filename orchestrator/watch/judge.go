@@ -95,11 +95,11 @@ func (w *Watch) startJudge(j *judge) error {
 	}
 	spec := attempt.Spec{Adapter: j.player.Adapter, Invocation: j.invocation, Contract: contract.Judge,
 		Sinks: attempt.Sinks{Redactor: w.Redactor}}
-	spec.Invocation.Mark, spec.Invocation.MaxOutput = agent.ParseMark(mark), w.MaxOutput
+	spec.Invocation.Mark, spec.Invocation.MaxOutput = agent.ParseMark(mark), w.Run.MaxOutput
 	judged := make(chan Judgement, 1)
 	w.judge, w.Judged = j, judged
 	go func() {
-		ended, err := w.Run(j.stopped, w.Kill, spec)
+		ended, err := w.Ask(j.stopped, w.Kill, spec)
 		judged <- Judgement{ended, err}
 	}()
 	return nil

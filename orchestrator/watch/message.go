@@ -19,7 +19,7 @@ const mostMessages = 100
 // Deliver reads and removes the messages in the inbox. It sends texts to the agent, and carries out
 // a person's decisions.
 func (w *Watch) Deliver() error {
-	if w.DryRun {
+	if w.Run.DryRun {
 		return nil
 	}
 	messages, unread := inbox.Take(w.Folder.Inbox(), mostMessages-w.taken)

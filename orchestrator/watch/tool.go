@@ -25,7 +25,7 @@ func (w *Watch) noteMissing(e agent.Event, then event.OnTool) (known bool, err e
 // case onMissing stops the run if on_tool has the value "stop". For the other values of on_tool,
 // onMissing then only journals the event.
 func (w *Watch) onMissing(e agent.Event, gone bool) error {
-	then := w.OnTool
+	then := w.Run.OnTool
 	if w.agent.Call.IsReview() || w.agent.Call.IsSupervision() {
 		then = event.ToolCaveat
 	}

@@ -7,6 +7,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/health"
@@ -34,11 +35,8 @@ type Turn struct {
 	Bound  func() string   // limit of the whole command that is reached, in words; "" for none
 	Stop   context.Context // when it is done, agents are asked to end
 	Kill   context.Context // when it is done, agents are killed
-	Run    Run
-
-	DryRun    bool
-	OnTool    event.OnTool
-	MaxOutput int64 // bound of a judge's output, in bytes; 0: no bound
+	Run    config.Run
+	Ask    Asker
 }
 
 // Journal is the journal of the board.
@@ -63,8 +61,8 @@ type Trust interface {
 	RefuseInTurn(*roster.Player) error // an error: a judge must not be started
 }
 
-// Run runs a judge until the judge ends; see [attempt.Run].
-type Run func(stop, kill context.Context, s attempt.Spec) (*attempt.Ended, error)
+// Asker runs a judge until the judge ends; see [attempt.Run].
+type Asker func(stop, kill context.Context, s attempt.Spec) (*attempt.Ended, error)
 
 // Program is the agent's program; see [attempt.Attempt].
 type Program interface {

@@ -64,9 +64,10 @@ func (w *Watch) Close() {
 func Start(t Turn, a Agent) *Watch {
 	w := &Watch{Turn: t, agent: a, began: t.Now()}
 	p := a.Player.Policy(a.Duty)
-	if w.policy = p; p.Off() || t.DryRun {
+	if p.Off() || t.Run.DryRun {
 		return w
 	}
+	w.policy = p
 	w.monitor = health.NewMonitor(t.Now(), p, a.Player.Adapter.Tool().Signals)
 	w.ticker = time.NewTicker(p.Frequency)
 	w.C = w.ticker.C
@@ -351,7 +352,7 @@ func (w *Watch) testErrors(f health.Finding) error {
 // other plan.
 func (w *Watch) replanLate() error {
 	state, limit := w.Journal.State(), w.agent.Program.TimedOut()
-	if limit == 0 || w.policy.Off() || w.DryRun || !w.worksOnTask() || state.Step.TimedOut == 0 ||
+	if limit == 0 || w.policy.Off() || !w.worksOnTask() || state.Step.TimedOut == 0 ||
 		state.Manager == event.Walker || !w.replans() ||
 		state.ReplannedTimes(w.agent.Task) >= max(1, w.policy.MaxRestarts) {
 		return nil

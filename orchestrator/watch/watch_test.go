@@ -145,7 +145,7 @@ func newRig(t *testing.T, policy health.Policy) *rig {
 	player, _ := players{}.Player("Implementor")
 	r.Watch = Start(Turn{Bound: func() string { return r.bound }, Board: "k.yaml", Kanban: "k.yaml", Journal: r.journal, Tasks: tasks{board.Brief{HasText: true}}, Folder: folder, Roster: players{}, Trust: trusts{},
 		Crowd: &health.Crowd{}, Notice: func(text string) { r.notices = append(r.notices, text) }, Redactor: redact.New([]string{"hunter2hunter2"}), Used: &r.used,
-		Now: time.Now, Stop: t.Context(), Kill: t.Context(), OnTool: event.ToolCaveat},
+		Now: time.Now, Stop: t.Context(), Kill: t.Context(), Run: config.Run{OnTool: event.ToolCaveat}},
 		Agent{AttemptRef: ref, Program: r.program, Player: player, Listens: true, Signs: make(chan *agent.Event, 8)})
 	if r.policy = policy; !policy.Off() {
 		r.monitor, r.ticker = health.NewMonitor(time.Now(), policy, agent.Signals{}), time.NewTicker(policy.Frequency)
@@ -453,7 +453,7 @@ func TestDryRun(t *testing.T) {
 	} else {
 		w.Close()
 	}
-	r.DryRun = true
+	r.Run.DryRun = true
 	if w := Start(r.Turn, Agent{Player: watched(t)}); w.C != nil {
 		t.Error("a dry run watches an agent")
 	}
@@ -608,7 +608,7 @@ func TestMissingTool(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, policy)
-			if r.OnTool = tt.on; tt.set != nil {
+			if r.Run.OnTool = tt.on; tt.set != nil {
 				tt.set(r)
 			}
 			missing := &agent.Event{Kind: agent.ToolEnded, Missing: "gh", Text: "not found: hunter2hunter2"}
@@ -637,7 +637,7 @@ func TestMissingTool(t *testing.T) {
 func TestMissingToolOfTheDead(t *testing.T) {
 	for on, kinds := range map[event.OnTool]string{event.ToolRetry: "TOOL_UNAVAILABLE", event.ToolSkip: "TOOL_UNAVAILABLE", event.ToolStop: "TOOL_UNAVAILABLE REBOOT_TESTED"} {
 		r := newRig(t, policy)
-		r.OnTool = on
+		r.Run.OnTool = on
 		r.agent.Signs <- &agent.Event{Missing: "gh"}
 		if err := r.End(); err != nil {
 			t.Fatal(err)
@@ -650,7 +650,7 @@ func TestMissingToolOfTheDead(t *testing.T) {
 func TestMissingToolIsStoppedFor(t *testing.T) {
 	for on, kinds := range map[event.OnTool]string{event.ToolCaveat: "", event.ToolSkip: "", event.ToolStop: "REBOOT_TESTED"} {
 		r := newRig(t, policy)
-		r.OnTool = on
+		r.Run.OnTool = on
 		if err := r.journal.Record(event.ToolUnavailable{AttemptRef: r.agent.AttemptRef, Tool: "gh", Agents: 1}); err != nil {
 			t.Fatal(err)
 		}
@@ -728,7 +728,7 @@ func TestJudge(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, judged)
 				calls := 0
-				r.Run = func(stop, _ context.Context, _ attempt.Spec) (*attempt.Ended, error) {
+				r.Ask = func(stop, _ context.Context, _ attempt.Spec) (*attempt.Ended, error) {
 					if calls++; calls > len(tt.replies) {
 						<-stop.Done()
 						return &attempt.Ended{Stopped: true}, nil
@@ -779,7 +779,7 @@ func TestJudgeOfTheMoving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, judged)
 		reply := make(chan *attempt.Ended, 1)
-		r.Run = func(stop, _ context.Context, _ attempt.Spec) (*attempt.Ended, error) {
+		r.Ask = func(stop, _ context.Context, _ attempt.Spec) (*attempt.Ended, error) {
 			select {
 			case e := <-reply:
 				return e, nil

@@ -20,6 +20,9 @@ import (
 // board, the files of runs and the work logs of tasks. It returns "" if there is no hash (see
 // [worktree.Tree.Hash]). The processes of git bear the given mark.
 func (w *Workspace) ProjectHash(stop context.Context, mark proc.Mark) string {
+	if w.dryRun {
+		return "" // its agents change nothing
+	}
 	t := w.tree(mark)
 	t.Part = func(name string, text []byte) []byte {
 		// Omit the work log, which a task of any board may have.
@@ -37,6 +40,9 @@ const mostLeft = 20
 // FilesLeft lists some of the project's files that the last commit lacks. It returns nil if git does
 // not tell. The processes of git bear the given mark.
 func (w *Workspace) FilesLeft(stop context.Context, mark proc.Mark) (left []event.LeftFile) {
+	if w.dryRun {
+		return nil
+	}
 	for _, f := range w.tree(mark).Left(stop, mostLeft) {
 		left = append(left, event.LeftFile{Name: f.Name, State: f.State})
 	}
