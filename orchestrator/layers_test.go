@@ -18,7 +18,7 @@ import (
 // knows no subject. A subject has in one place what it makes of events, what it proposes to Next, and
 // what it offers a person. The lists on top name the subjects in their order.
 var flowFiles = []map[string]string{
-	{"state.go": "", "call.go": "", "running.go": "", "rest.go": "", "spending.go": "", "effect.go": "", "doc.go": ""},
+	{"state.go": "", "call.go": "", "running.go": "", "rest.go": "", "spending.go": "", "effect.go": "", "journal.go": "", "doc.go": ""},
 	{
 		"aside.go": "aside", "quarantine.go": "quarantine", "loop.go": "quarantine", "turns.go": "quarantine",
 		"provider.go": "provider", "supervision.go": "supervision", "checkpoint.go": "supervision", "block.go": "supervision",

@@ -82,7 +82,7 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 	}
 	l.supervisor = supervisor.New(supervisor.Turn{
 		Board: p.Board, Settings: p.Supervision, AckTimeout: p.Run.AckTimeout,
-		Journal: l.ledger, Place: l.workspace.Place, Workspace: l.workspace, Folder: l.folder, Roster: p,
+		Journal: l.ledger, ReportTeardown: l.ledger.ReportTeardown, Place: l.workspace.Place, Workspace: l.workspace, Folder: l.folder, Roster: p,
 		Notice: notice, Redactor: p.Redactor, Stop: l.stop, Kill: l.kill,
 	})
 	l.caller = call.NewCaller(call.Turn{

@@ -30,7 +30,7 @@ import (
 // Turn has the parts of a run that its calls may use.
 type Turn struct {
 	Board      string // path of the board as the user wrote it, also shown in messages
-	Journal    Journal
+	Journal    flow.Journal
 	Workspace  *workspace.Workspace
 	Folder     rundir.Dir
 	Roster     Roster
@@ -44,15 +44,6 @@ type Turn struct {
 
 	Run       config.Run
 	TotalCost bool // the setting max_cost_total is set
-}
-
-// Journal is the journal of the board.
-type Journal interface {
-	State() *flow.State
-	Append(event.Event) error // the event is on disk after the next Commit
-	Record(event.Event) error // the event is on disk when Record returns
-	Commit() error
-	FinishStep(event.StepFinished) error
 }
 
 // Roster finds the programs that play the roles.

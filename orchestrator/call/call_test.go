@@ -28,11 +28,12 @@ import (
 
 // journal applies events as the ledger does, and says which of them are on disk.
 type journal struct {
-	t         *testing.T
-	state     flow.State
-	events    []event.Event
-	committed int
-	full      error // of each append
+	flow.Journal // nil: what a test does not need
+	t            *testing.T
+	state        flow.State
+	events       []event.Event
+	committed    int
+	full         error // of each append
 }
 
 func (j *journal) State() *flow.State { return &j.state }

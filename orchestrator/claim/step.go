@@ -20,7 +20,7 @@ import (
 
 // Turn has the parts of a run that a [Holder] uses.
 type Turn struct {
-	Journal   Journal
+	Journal   flow.Journal
 	Path      string // path of the board's file, without links
 	Dir       string // the work directory
 	Workspace Workspace
@@ -37,12 +37,6 @@ type Workspace interface {
 	// Scope returns the file of a task, and the patterns of the files that the task changes.
 	Scope(task string) (file string, changes []string, err error)
 	Forget() // after this, the next look at the board reads the board's file
-}
-
-// Journal is the journal of the board.
-type Journal interface {
-	State() *flow.State
-	Record(event.Event) error
 }
 
 // Seat is the run's place among the boards that this process runs at the same time.

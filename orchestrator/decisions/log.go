@@ -19,17 +19,11 @@ import (
 type Turn struct {
 	Board   string // path as the user wrote it; messages name the board by it
 	File    string // path in the settings, or "" for DECISIONS.md beside the board if that file exists
-	Journal Journal
+	Journal flow.Journal
 	Path    string                // path of the board's file
 	Dir     string                // the work directory
 	Ignore  func(files ...string) // makes files count as records of runs, and not as work
 	Notice  func(text string)     // gets texts that are not events of the run
-}
-
-// Journal is the journal of the board.
-type Journal interface {
-	State() *flow.State
-	Record(event.Event) error
 }
 
 // Log collects the entries of one run for DECISIONS.md. A nil *Log writes nothing. Source: seed

@@ -29,9 +29,10 @@ const (
 
 // journal keeps what is recorded.
 type journal struct {
-	state flow.State
-	said  []event.StateDiverged
-	given []string // tasks that came to a role in turns of other boards, and the turns
+	flow.Journal // nil: what a test does not need
+	state        flow.State
+	said         []event.StateDiverged
+	given        []string // tasks that came to a role in turns of other boards, and the turns
 }
 
 func (j *journal) State() *flow.State { return &j.state }

@@ -23,7 +23,7 @@ import (
 type Turn struct {
 	Board     string // path of the board as the user wrote it
 	Path      string // path of the board's file, without links
-	Journal   Journal
+	Journal   flow.Journal
 	Workspace Workspace
 	Place     *board.Place
 	Folder    rundir.Dir
@@ -35,12 +35,6 @@ type Turn struct {
 	Others    Others
 	// Give is called with a task that came to its role while turns of other boards were open.
 	Give func(task string, by []turns.Turn) error
-}
-
-// Journal is the journal of the board.
-type Journal interface {
-	State() *flow.State
-	Append(event.Event) error // with the next record, or the end of the attempt
 }
 
 // Workspace is the board of the run.

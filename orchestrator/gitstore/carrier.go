@@ -20,7 +20,7 @@ import (
 type Turn struct {
 	Board     string // the board's path as the user wrote it, for messages
 	Settings  Settings
-	Journal   Journal
+	Journal   flow.Journal
 	Path      string // path of the board's file, without links
 	Dir       string // the work directory
 	Workspace Workspace
@@ -43,12 +43,6 @@ type Settings struct {
 	Branch, Remote string
 	Signed         bool
 	Allow          []string // paths and names of objects in which secrets are ignored
-}
-
-// Journal is the board's journal. The journal need not be open before the first checkpoint.
-type Journal interface {
-	State() *flow.State
-	Record(event.Event) error
 }
 
 // Carrier makes the checkpoints of one run, if the board's settings ask for checkpoints.

@@ -56,7 +56,7 @@ func (p *Pool) HasMaxCost() bool { return p.bill.most > 0 }
 // Turn has the parts of a run that a [Member] uses.
 type Turn struct {
 	Path      string // path of the board's file, without links
-	Journal   Journal
+	Journal   flow.Journal
 	Workspace Workspace
 	Folder    rundir.Dir
 	Notice    func(text string) // gets texts that are not events of the run
@@ -66,13 +66,6 @@ type Turn struct {
 	Used      *event.Used       // time, tokens and cost of this run's attempts so far
 	// TakeEdit adapts the run to a board that a person edited during a wait.
 	TakeEdit func() error
-}
-
-// Journal is the journal of the board.
-type Journal interface {
-	State() *flow.State
-	Record(event.Event) error
-	DrawState() error
 }
 
 // Workspace is the board of the run.

@@ -27,16 +27,17 @@ type Turn struct {
 	Settings *event.Supervision // nil: the run has no supervisor
 	// AckTimeout is the time for the supervisor to answer a request to shut down: seed 002, "Retry
 	// budget constants".
-	AckTimeout time.Duration
-	Journal    Journal
-	Place      *board.Place
-	Workspace  Workspace
-	Folder     rundir.Dir
-	Roster     Roster
-	Notice     func(text string) // gets warnings that are not events of the run
-	Redactor   *redact.Redactor
-	Stop       context.Context // when it is done, agents are asked to end
-	Kill       context.Context // when it is done, agents are killed
+	AckTimeout     time.Duration
+	Journal        flow.Journal
+	ReportTeardown func(ledger.Gate) // writes a report of the team's end
+	Place          *board.Place
+	Workspace      Workspace
+	Folder         rundir.Dir
+	Roster         Roster
+	Notice         func(text string) // gets warnings that are not events of the run
+	Redactor       *redact.Redactor
+	Stop           context.Context // when it is done, agents are asked to end
+	Kill           context.Context // when it is done, agents are killed
 }
 
 // Workspace is the board of the run.
@@ -46,13 +47,6 @@ type Workspace interface {
 	Seen(task string) string                  // the path of a task as agents see it
 	End(b *board.Board) (*board.Board, error) // the board with its end
 	Save(b *board.Board) error
-}
-
-// Journal is the journal of the board.
-type Journal interface {
-	State() *flow.State
-	Record(event.Event) error
-	ReportTeardown(ledger.Gate)
 }
 
 // Roster finds the program that plays the supervisor.

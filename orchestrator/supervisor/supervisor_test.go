@@ -29,12 +29,13 @@ import (
 
 // journal keeps what is recorded, and applies it as the ledger does.
 type journal struct {
-	t     *testing.T
-	state flow.State
-	said  []string // kinds, with the state of a teardown
-	last  event.Event
-	gates []ledger.Gate
-	seen  func() // is called before an event counts
+	flow.Journal // nil: what a test does not need
+	t            *testing.T
+	state        flow.State
+	said         []string // kinds, with the state of a teardown
+	last         event.Event
+	gates        []ledger.Gate
+	seen         func() // is called before an event counts
 }
 
 func (j *journal) State() *flow.State { return &j.state }
@@ -146,7 +147,7 @@ func newRig(t *testing.T, text string) *rig {
 	stop, cancel := context.WithCancel(t.Context())
 	r.stop = cancel
 	made := redact.New(nil)
-	r.Supervisor = New(Turn{Board: "k.yaml", Settings: &event.Supervision{Role: "supervisor"}, AckTimeout: time.Minute, Journal: r.journal,
+	r.Supervisor = New(Turn{Board: "k.yaml", Settings: &event.Supervision{Role: "supervisor"}, AckTimeout: time.Minute, Journal: r.journal, ReportTeardown: r.journal.ReportTeardown,
 		Place: place, Workspace: workspace.New(path, path, place, b, made), Folder: rundir.Of(path), Roster: players{residentAdapter{}},
 		Notice: func(text string) { r.notices = append(r.notices, text) }, Redactor: made, Stop: stop, Kill: t.Context()})
 	r.Supervisor.program = r.program

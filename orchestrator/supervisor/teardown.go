@@ -66,14 +66,14 @@ func (s *Supervisor) askToLeave(rounds int) (request string, approved bool, err 
 		return request, approved, err
 	case approved:
 		err = s.teardown(event.TeardownMoved{To: event.ReadyToDelete})
-		s.Journal.ReportTeardown(ledger.Gate{State: event.ReadyToDelete})
+		s.ReportTeardown(ledger.Gate{State: event.ReadyToDelete})
 		return request, true, err
 	}
 	reason := role + " has not answered the request to shut down"
 	err = errors.Join(s.Journal.Record(event.ForcedFinalizeCandidate{Board: s.Board, Missing: []string{role}}),
 		s.Journal.Record(event.TeardownBlocked{Board: s.Board, Reason: reason}))
 	err = errors.Join(err, s.teardown(event.TeardownMoved{To: event.FailedSafe, Reason: reason}))
-	s.Journal.ReportTeardown(ledger.Gate{State: event.FailedSafe, Reason: reason})
+	s.ReportTeardown(ledger.Gate{State: event.FailedSafe, Reason: reason})
 	return request, false, err
 }
 

@@ -21,7 +21,7 @@ import (
 type Turn struct {
 	Board   string // path of the board as the user wrote it
 	Tree    *Tree  // nil in a dry run
-	Journal Journal
+	Journal flow.Journal
 	Folder  rundir.Dir
 	RoleOf  func(task string) string // role that a task names
 	// Given returns the tasks that the last turn has given to other roles: those whose header it has
@@ -30,12 +30,6 @@ type Turn struct {
 	Notice func(text string)
 	Used   []string // roles that the board needs as it stands
 	Way    bool     // its checkpoints go to a remote
-}
-
-// Journal is the journal of the board.
-type Journal interface {
-	State() *flow.State
-	Append(event.Event) error
 }
 
 // Keeper looks at what decides around the turns of one board's run. A nil Keeper does nothing.

@@ -589,8 +589,9 @@ func TestHome(t *testing.T) {
 
 // journal is one in memory.
 type journal struct {
-	state  flow.State
-	events []event.Event
+	flow.Journal // nil: what a test does not need
+	state        flow.State
+	events       []event.Event
 }
 
 func (j *journal) State() *flow.State { return &j.state }

@@ -20,7 +20,7 @@ import (
 type Turn struct {
 	Board    string // path as the user wrote it; messages name the board by it
 	Kanban   string // path of the board's file as agents see it
-	Journal  Journal
+	Journal  flow.Journal
 	Tasks    Tasks
 	Folder   rundir.Dir
 	Roster   Roster
@@ -37,12 +37,6 @@ type Turn struct {
 	Kill   context.Context // when it is done, agents are killed
 	Run    config.Run
 	Ask    Asker
-}
-
-// Journal is the journal of the board.
-type Journal interface {
-	State() *flow.State
-	Record(event.Event) error // returns once the event is on disk
 }
 
 // Tasks reads the files of tasks.

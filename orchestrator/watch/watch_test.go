@@ -30,11 +30,12 @@ import (
 
 // journal keeps what is recorded, and applies it as the ledger does.
 type journal struct {
-	t     *testing.T
-	state flow.State
-	kinds []string
-	last  event.Event
-	full  error
+	flow.Journal // nil: what a test does not need
+	t            *testing.T
+	state        flow.State
+	kinds        []string
+	last         event.Event
+	full         error
 
 	answer event.JudgeAnswered // the last one
 }
