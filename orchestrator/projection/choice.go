@@ -88,7 +88,7 @@ func (b *Board) Request() string {
 		return b.Headline()
 	case len(b.Choices) == 0:
 		return "kanban-run inbox " + board + ": " + b.Why()
-	case b.Choices[0].Command == AckHere:
+	case b.WaitsHere():
 		return AckHere + ": " + b.Why()
 	default:
 		return fmt.Sprintf("kanban-run ack %s %s: %s", board, b.Words(), b.Why())
@@ -258,6 +258,9 @@ func (f *Facts) hasAsides(s *flow.State) bool { return len(f.asides(s)) > 0 && !
 
 // AckHere is the command that settles what waits in a work tree.
 const AckHere = "kanban-run ack --here accept"
+
+// WaitsHere reports whether the board waits for nothing but what waits in its work tree.
+func (b *Board) WaitsHere() bool { return len(b.Choices) > 0 && b.Choices[0].Command == AckHere }
 
 // waitingTask returns the task that waits for a person because it was given to a role with a secret while
 // an agent worked, or nil. It is set aside, or has ended the run.
