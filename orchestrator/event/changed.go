@@ -50,6 +50,14 @@ func (f ChangedFile) Name() string {
 	return f.Field + " in " + f.File
 }
 
+// Spoken returns the file with its field as in a sentence, such as "the prompt of Manager".
+func (f ChangedFile) Spoken() string {
+	if f.By == RoleFile && f.Field == "prompt" && len(f.Roles) > 0 {
+		return "the prompt of " + f.Roles[0]
+	}
+	return f.Name()
+}
+
 // Reach is what an agent gets and decides.
 type Reach struct {
 	Decides    bool     `json:"decides,omitempty"` // it is the Manager, a judge or a supervisor

@@ -165,6 +165,18 @@ func (m *markdown) board(b *projection.Board) {
 	}
 	m.checkpoints(b)
 	m.tools(b)
+	m.changed(b)
+}
+
+// changed writes what was changed while agents worked, and waits for no person.
+func (m *markdown) changed(b *projection.Board) {
+	if len(b.Changed) == 0 {
+		return
+	}
+	m.line("\nChanged while agents worked:\n")
+	for _, text := range b.Changed {
+		m.line("- %s", text)
+	}
 }
 
 // formatAttempts returns the number of attempts at the task, and then the number of the Manager's
