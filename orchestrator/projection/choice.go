@@ -155,6 +155,8 @@ func (f *Facts) Question(h *flow.History) *Question {
 		q := ask(event.AboutStep, event.Headline(s.Step.Unsettled), stepChoices(s.Step)...)
 		q.Holds = true
 		return q
+	case s.Outcome == event.NeedsPerson && s.Step.AsksOfReview():
+		return ask(event.AboutStep, s.Text, reviewChoices(s.Step)...)
 	case s.Step != nil && (s.Outcome == event.NeedsPerson || s.Outcome == event.Exhausted):
 		q := ask(event.AboutStep, s.Text, stepChoices(s.Step)...)
 		q.Lacks = s.Step.Lacks
@@ -327,6 +329,15 @@ func stepChoices(step *flow.Step) []Choice {
 			Does: "counts the work on " + step.Task + " as done; the next run asks the Manager"})
 	}
 	return all
+}
+
+// reviewChoices returns the choices about a review that was not started, because it was changed.
+func reviewChoices(step *flow.Step) []Choice {
+	return []Choice{
+		{Word: event.Retry, Does: "has the command judge the work, as it is now; the next run does it"},
+		{Word: event.Accept, Does: "counts the work on " + step.Task + " as done; the next run asks the Manager"},
+		{Word: event.Skip, Task: step.Task, Tasks: []string{step.Task}, Does: "goes on without " + step.Task + ", which stays undone"},
+	}
 }
 
 // isOver reports whether the board is over and no step is open.
