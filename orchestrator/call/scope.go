@@ -77,7 +77,7 @@ func (c *Caller) tellChanges(a *Attempt) {
 			looking(a.Ref()), event.List(own, mostNamed), where))
 	}
 	c.tree = c.tree.WithFiles(now) // what is told is told once
-	files = slices.DeleteFunc(files, func(name string) bool { return name == c.Workspace.KanbanFile() })
+	files = slices.DeleteFunc(files, func(name string) bool { return name == c.Workspace.KanbanFile() || c.Workspace.IsOfRuns(name) })
 	if files = c.Workspace.Unignored(c.Stop, files); len(files) > 0 {
 		c.Observer.Notice(c.Board, fmt.Sprintf("files changed while %s: %s", looking(a.Ref()), event.List(files, mostNamed)))
 	}
