@@ -293,6 +293,22 @@ func TestProgram(t *testing.T) {
 	}
 }
 
+// TestSharedProgram: of the roles that one program plays only those wait that get more. A role that gets
+// nothing for it goes on with it.
+func TestSharedProgram(t *testing.T) {
+	p := newProject(t)
+	p.write("both.sh", "#!/bin/sh\n")
+	p.role("Worker", "command: ./both.sh\n")
+	p.role("Deployer", "command: ./both.sh\n")
+	p.begin()
+	end := p.turn("Worker", "tasks/1.md")
+	p.write("both.sh", "#!/bin/sh\nevil\n")
+	end()
+	if items := asked.Waiting(p.dir); len(items) != 1 || strings.Join(items[0].Roles, " ") != "Deployer" {
+		t.Errorf("waits: %+v", items)
+	}
+}
+
 // TestRenewed: a program that tools renew asks nobody, and is named at the end: a link, a file of a package
 // manager, and one that git ignores, as of the begin of the command.
 func TestRenewed(t *testing.T) {

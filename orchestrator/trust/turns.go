@@ -77,7 +77,7 @@ func (t *Tree) record(changes []change, turns []*turn, while string) (events []e
 			if c.SHA == c.Was || w == isAsked && t.isUpstream(c, turns) {
 				w = isNothing
 			}
-			item.Asks = w == isAsked
+			item.Asks, item.Roles = w == isAsked, c.Roles
 			if w == isAsked || w == isSaidAgain {
 				items = append(items, item)
 			}
