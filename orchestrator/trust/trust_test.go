@@ -101,6 +101,8 @@ type project struct {
 	dir     string
 	tree    *Tree
 	environ []string
+
+	settings config.Settings
 }
 
 func newProject(t *testing.T) *project {
@@ -139,7 +141,7 @@ func (p *project) begin() *Tree {
 	if err != nil {
 		p.Fatal(err)
 	}
-	r := &roster.Roster{Settings: &config.Settings{}, Roles: set, Environ: p.environ, Places: places}
+	r := &roster.Roster{Settings: &p.settings, Roles: set, Environ: p.environ, Places: places}
 	files := worktree.Tree{Dir: p.dir}
 	p.tree = NewTree(Options{Dir: p.dir, Roster: r, Notice: func(text string) { p.Error(text) },
 		Ignored: func(paths []string) []string { return files.Ignored(p.Context(), paths) }})
@@ -306,6 +308,21 @@ func TestSharedProgram(t *testing.T) {
 	end()
 	if items := asked.Waiting(p.dir); len(items) != 1 || strings.Join(items[0].Roles, " ") != "Deployer" {
 		t.Errorf("waits: %+v", items)
+	}
+}
+
+// TestIdleSupervisor: the settings name one program for all roles. It is the Supervisor's, too, and that decides,
+// but only a board that has it look makes the program one of a role that decides.
+func TestIdleSupervisor(t *testing.T) {
+	for want, checkpoints := range map[string]*event.Supervision{"": nil, "all.sh changed while tasks/1.md was worked on": {Every: 2}} {
+		p := newProject(t)
+		p.write("all.sh", "#!/bin/sh\n")
+		p.settings = config.Settings{Agent: "exec", Exec: "./all.sh", ExecDir: p.dir, Checkpoints: checkpoints}
+		p.begin()
+		end := p.turn("Implementor", "tasks/1.md")
+		p.write("all.sh", "#!/bin/sh\nmended\n")
+		end()
+		p.want(fmt.Sprintf("checkpoints %+v", checkpoints), want)
 	}
 }
 
