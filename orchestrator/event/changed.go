@@ -86,6 +86,10 @@ func (e FilesChanged) Subject() string { return e.Task }
 
 func (e FilesChanged) Sentence() Sentence {
 	when := " changed " + cmp.Or(e.While, "while "+e.Task+" was worked on")
+	if len(e.Files) == 1 && e.Files[0].By == TaskRole && e.Files[0].Asks {
+		f := e.Files[0]
+		return say(Note, f.File+" was given to "+List(f.Roles, mostNamed)+strings.TrimPrefix(when, " changed")).tell(Lead, AboutPerson)
+	}
 	if asked := slices.DeleteFunc(slices.Clone(e.Files), func(f ChangedFile) bool { return !f.Asks }); len(asked) > 0 {
 		return say(Note, NamesOf(asked)+when).tell(Lead, AboutPerson)
 	}

@@ -125,6 +125,8 @@ func (e StepFinished) Ended() string {
 	switch {
 	case ok(e.Manager) && ok(e.Status):
 		return ""
+	case ok(e.Manager) && status == "changed": // no agent was started
+		return "set aside"
 	case ok(e.Manager):
 		return "ended " + status
 	case e.Role == ManagerRole:

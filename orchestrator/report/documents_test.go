@@ -266,6 +266,15 @@ func TestDocumentsTellOfChanges(t *testing.T) {
 	}
 }
 
+// TestOpenStepOfARunAtWork: the timeline shows it as active, and not as the reason of an end.
+func TestOpenStepOfARunAtWork(t *testing.T) {
+	b := stuck()
+	b.State = projection.Running
+	if text := Markdown([]*projection.Board{b}, same, 0); !strings.Contains(text, "2 Architect tasks/b_1.md :active,") {
+		t.Errorf("the step is not active:\n%s", text)
+	}
+}
+
 // What is a secret is hidden wherever it stands.
 func TestDocumentsHideSecrets(t *testing.T) {
 	b := stuck()

@@ -291,11 +291,11 @@ func (m *markdown) timeline(b *projection.Board) {
 		s := &b.Steps[i]
 		kind := "done"
 		switch {
+		case s.State == projection.StepOpen && b.IsAtWork():
+			kind = "active"
 		case s == b.Culprit(), s.Aside != "",
 			slices.Contains([]string{"blocked", "error", "escalate", "block", event.NoVerdict}, s.Status):
 			kind = "crit"
-		case s.State == projection.StepOpen:
-			kind = "active"
 		}
 		fmt.Fprintf(&m.b, "  %d %s %s :%s, %d, %d\n", s.Step, m.label(s.Role), m.label(s.Task), kind,
 			s.Began.UnixMilli(), max(s.Ended.UnixMilli(), s.Began.UnixMilli()+1))
