@@ -56,6 +56,9 @@ func rows() []row {
 		{"a dry run of 100 tasks, to the real run", "x", 1.5, false, ratio((*lab).dryRun, (*lab).realRun)},
 		{"start to the first spawn, to a Go hello world", "x", 15, false,
 			ratio(many((*lab).timeToSpawn), many((*lab).hello))},
+		{"start, 1k tasks, 50 role files to none, CPU", "x", 1.5, false,
+			ratio(func(l *lab) (float64, error) { return l.startProcessor(50) },
+				func(l *lab) (float64, error) { return l.startProcessor(0) })},
 		{"a journal of 100k records verified", "s", 1, false, (*lab).verifyJournal},
 		{"a run resumed behind 100k records", "s", 2, false, (*lab).resume},
 	}
@@ -239,6 +242,33 @@ func many(measure func(*lab) (float64, error)) func(*lab) (float64, error) {
 		}
 		return total, nil
 	}
+}
+
+// startProcessor returns the processor time of five runs of one step on a board of 1,000 tasks, in a folder
+// with some role files, in seconds.
+func (l *lab) startProcessor(roles int) (total float64, err error) {
+	for range 5 {
+		dir, err := l.freshBoard(1000)
+		if err != nil {
+			return 0, err
+		}
+		for i := range roles {
+			path := filepath.Join(dir, ".kanban-run", "roles", fmt.Sprintf("Role%d.md", i))
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return 0, err
+			}
+			text := fmt.Sprintf("---\nname: Role%d\ncommand: sh agents/%[1]d.sh\nreview: {command: sh check.sh}\n---\nYou are one.\n", i)
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				return 0, err
+			}
+		}
+		_, processor, err := timePerStep(1, l.kanbanRun(dir, 1, "--agent", "Manager=walk"), exitLimit)
+		if err != nil {
+			return 0, err
+		}
+		total += processor
+	}
+	return total, nil
 }
 
 func (l *lab) buildHello() (path string, err error) {

@@ -165,7 +165,11 @@ func (s *settingFlags) acknowledgeHere(t *terminal, args []string, ask bool) (in
 	}
 	items := asked.Waiting(u.dir)
 	for _, i := range items {
-		if err := t.stdout.Printf("%s\n%s", i.Words, console.Lines(t.redactor().String(ledger.Unified("before", []byte(i.Earlier), i.File, []byte(i.Later(u.dir)))))); err != nil {
+		diff := t.redactor().String(ledger.Unified("before", []byte(i.Earlier), i.File, []byte(i.Later(u.dir))))
+		if i.Earlier == "" && i.Was != "" { // a kill has cut the turn short, or the list was lost
+			diff = "its lines before are not known; these it has now:\n" + diff
+		}
+		if err := t.stdout.Printf("%s\n%s", i.Words, console.Lines(diff)); err != nil {
 			return 0, err
 		}
 	}

@@ -49,8 +49,9 @@ this folder. Exit code 3 says that something waits, 0 that nothing does.`,
 				if !isShown(err) {
 					return 0, err
 				}
-				code, failed := t.printInbox(boards)
-				if len(askedIn(dirs)) > 0 {
+				isAsked := len(askedIn(dirs)) > 0
+				code, failed := t.printInbox(boards, isAsked)
+				if isAsked {
 					code, failed = exitNeedsPerson, errors.Join(failed, t.printAsked(t.stdout, dirs))
 				}
 				return code, errors.Join(failed, err)
@@ -70,19 +71,26 @@ func (t *terminal) printInboxJSON(boards []*projection.Board, dirs []string, err
 }
 
 // printInbox prints what boards wait for, and returns exit code 3 if one waits. A board that waits for
-// nothing is left out, unless it is the only one.
-func (t *terminal) printInbox(boards []*projection.Board) (code int, err error) {
+// nothing is left out, unless it is the only one. If isAsked is true, printAsked follows, with the command
+// for all boards that wait for nothing else.
+func (t *terminal) printInbox(boards []*projection.Board, isAsked bool) (code int, err error) {
+	ask := func(b *projection.Board) error {
+		if isAsked && b.WaitsHere() {
+			return t.printHead(b)
+		}
+		return t.printQuestion(b)
+	}
 	all := waiting(boards)
 	switch {
 	case len(boards) == 1 && len(all) == 0:
 		return exitComplete, errors.Join(t.printHead(boards[0]), t.printEscalated(boards[0]))
 	case len(boards) == 1:
-		return exitNeedsPerson, t.printQuestion(boards[0])
+		return exitNeedsPerson, ask(boards[0])
 	case len(all) == 0:
 		return exitComplete, t.stdout.Printf("none of %d boards waits for a decision\n", len(boards))
 	}
 	for _, b := range all {
-		if err := errors.Join(t.stdout.PrintTrusted(t.sign(b.Weight)+" "), t.printQuestion(b)); err != nil {
+		if err := errors.Join(t.stdout.PrintTrusted(t.sign(b.Weight)+" "), ask(b)); err != nil {
 			return 0, err
 		}
 	}

@@ -27,6 +27,7 @@ import (
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/result"
 	boardrun "kanban-run/orchestrator/run"
+	"kanban-run/orchestrator/trust"
 )
 
 func runCommand() command {
@@ -163,6 +164,13 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.
 	return code, errors.Join(err, t.printAsked(t.stderr, s.dirs))
 }
 
+// isSettledHere reports whether a board waits for nothing but what printAsked names at the end, with the
+// command that settles it.
+func (s *screen) isSettledHere(r result.Result) bool {
+	var changed *trust.ChangedError
+	return errors.As(r.Err, &changed) && changed.Task == nil && len(askedIn(s.dirs)) > 0
+}
+
 // dirsOf returns the work directories of boards.
 func dirsOf(boards []*preflight.Prepared) (dirs []string) {
 	for _, p := range boards {
@@ -283,6 +291,7 @@ func (s *screen) table(t *terminal, results []result.Result) error {
 	decide, said := 0, map[string]bool{}
 	for i, r := range results {
 		switch {
+		case s.isSettledHere(r):
 		case boards[i].Who == projection.Decide: // inbox has the commands of all of them
 			decide++
 		case r.Hint != "" && !said[r.Hint]:
@@ -338,7 +347,7 @@ func (s *screen) printResult(t *terminal, r result.Result) {
 	if r.Said != "" {
 		_ = t.stderr.Printf("%s\n", indented("the agent said: "+r.Said))
 	}
-	if r.Hint != "" && t.job == nil { // in a job the annotation shows the hint
+	if r.Hint != "" && t.job == nil && !s.isSettledHere(r) { // in a job the annotation shows the hint
 		_ = t.stderr.Printf("hint: %s\n", indented(r.Hint))
 	}
 }

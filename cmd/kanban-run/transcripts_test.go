@@ -27,9 +27,70 @@ import (
 // word is seen in its commit. KANBAN_TEST_UPDATE=1 makes testdata/transcripts/NAME.txt anew.
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
+	plays, files := readPlays(t)
+	binary := built(t, buildPlain)
+	for _, name := range slices.Sorted(maps.Keys(plays)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlay(t, name, plays[name], binary)
+			p.writeSite(files)
+			p.writeBoard("tasks/")
+			p.run()
+			p.look()
+			p.compare()
+		})
+	}
+}
+
+// TestTranscriptOfANight holds what the views print about a night of 21 boards in one work tree: eight of one
+// command, side by side, and the others beside and behind them. The supervisor of the board that has one gets
+// to look.
+func TestTranscriptOfANight(t *testing.T) {
+	t.Parallel()
+	plays, files := readPlays(t)
+	night := newPlay(t, "night", "", built(t, buildPlain))
+	night.writeSite(files)
+	together := []string{"complete", "retried", "blocked", "escalated", "crashed", "reviewed", "sentback", "checkpoint"}
+	alone := []string{"hung", "quota", "declined", "login", "limits", "lenient", "early", "loop", "frozen", "killed", "interrupted", "fresh"}
+	for _, name := range slices.Concat(together, alone) {
+		board := newPlay(t, name, plays[name], night.binary)
+		board.dir = night.dir
+		board.writeBoard("tasks/" + name + "-")
+	}
+	night.write("unreadable.yaml", "current: tasks/nope.md\ntasks:\n  - tasks/nope.md: bad: [x\n")
+	words := []string{"-j", "8"}
+	for _, name := range together {
+		words = append(words, name+".yaml")
+	}
+	cmd := night.command(nil, words...)
+	out, _ := cmd.CombinedOutput() // the exit code is told
+	night.tell(fmt.Sprintf("the end of a run of eight boards: %v", cmd.ProcessState), string(out[max(0, bytes.Index(out, []byte("\n✗ "))):]))
+	for _, name := range alone {
+		board := newPlay(t, name, plays[name], night.binary)
+		board.dir = night.dir
+		_ = os.Remove(filepath.Join(night.dir, "at-work")) // of the board before
+		board.run()
+	}
+	for _, words := range [][]string{{"status"}, {"inbox"}} {
+		for _, width := range []uint16{80, 120} {
+			night.tell(fmt.Sprintf("%s on a terminal of %d columns", words[0], width), night.onTerminal(width, words...))
+		}
+	}
+	supervised, _ := night.command(nil, "status", "checkpoint.yaml").CombinedOutput()
+	night.tell("status checkpoint.yaml", string(supervised))
+	report, err := night.command(nil, "report").Output()
+	must(t, err)
+	overview, _, _ := strings.Cut(string(report), "\n### ")
+	night.tell("report, down to the boards", overview)
+	night.compare()
+}
+
+// readPlays returns the plays and the files of testdata/transcripts/night.txtar by their names.
+func readPlays(t *testing.T) (plays map[string]string, files map[string][]byte) {
+	t.Helper()
 	archive, err := txtar.ParseFile("testdata/transcripts/night.txtar")
 	must(t, err)
-	plays, files := map[string]string{}, map[string][]byte{}
+	plays, files = map[string]string{}, map[string][]byte{}
 	for _, f := range archive.Files {
 		if name, ok := strings.CutPrefix(f.Name, "plays/"); ok {
 			plays[name] = string(f.Data)
@@ -40,23 +101,20 @@ func TestTranscripts(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git")
 	}
-	binary := built(t, buildPlain)
-	for _, name := range slices.Sorted(maps.Keys(plays)) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newPlay(t, name, plays[name], files, binary)
-			p.run()
-			p.look()
-			path := filepath.Join("testdata", "transcripts", name+".txt")
-			if os.Getenv("KANBAN_TEST_UPDATE") != "" {
-				must(t, os.WriteFile(path, p.said.Bytes(), 0o644))
-			}
-			want, err := os.ReadFile(path)
-			must(t, err)
-			if got := p.said.String(); got != string(want) {
-				t.Errorf("%s says something else; KANBAN_TEST_UPDATE=1 makes it anew:\n%s", path, firstDifference(got, string(want)))
-			}
-		})
+	return plays, files
+}
+
+// compare compares what the views say with testdata/transcripts/NAME.txt.
+func (p *play) compare() {
+	p.t.Helper()
+	path := filepath.Join("testdata", "transcripts", p.name+".txt")
+	if os.Getenv("KANBAN_TEST_UPDATE") != "" {
+		must(p.t, os.WriteFile(path, p.said.Bytes(), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	must(p.t, err)
+	if got := p.said.String(); got != string(want) {
+		p.t.Errorf("%s says something else; KANBAN_TEST_UPDATE=1 makes it anew:\n%s", path, firstDifference(got, string(want)))
 	}
 }
 
@@ -82,21 +140,35 @@ type play struct {
 	said              bytes.Buffer
 }
 
-func newPlay(t *testing.T, name, text string, files map[string][]byte, binary string) *play {
+func newPlay(t *testing.T, name, text, binary string) *play {
 	p := &play{t: t, name: name, dir: t.TempDir(), binary: binary, settings: map[string]string{}}
 	for line := range strings.Lines(text) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		p.settings[word] = rest
 	}
+	return p
+}
+
+// writeSite writes what all boards use.
+func (p *play) writeSite(files map[string][]byte) {
+	p.t.Helper()
 	for file, data := range files {
 		p.write(file, string(data))
 	}
-	must(t, os.Mkdir(filepath.Join(p.dir, "bin"), 0o755))
-	must(t, os.Rename(filepath.Join(p.dir, "agents/claude"), filepath.Join(p.dir, "bin/claude")))
-	must(t, os.Chmod(filepath.Join(p.dir, "bin/claude"), 0o755))
+	must(p.t, os.Mkdir(filepath.Join(p.dir, "bin"), 0o755))
+	must(p.t, os.Rename(filepath.Join(p.dir, "agents/claude"), filepath.Join(p.dir, "bin/claude")))
+	must(p.t, os.Chmod(filepath.Join(p.dir, "bin/claude"), 0o755))
+	git := exec.Command("git", "init", "-q", p.dir)
+	git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	must(p.t, git.Run())
+}
+
+// writeBoard writes the board and its tasks, whose paths begin with a prefix.
+func (p *play) writeBoard(prefix string) {
+	p.t.Helper()
 	var tasks []string
 	for i, do := range strings.Fields(p.settings["tasks"]) {
-		task := fmt.Sprintf("tasks/%d.md", i+1)
+		task := fmt.Sprintf("%s%d.md", prefix, i+1)
 		role := p.settings["role"]
 		if role == "" {
 			role = "Implementor"
@@ -104,11 +176,7 @@ func newPlay(t *testing.T, name, text string, files map[string][]byte, binary st
 		p.write(task, fmt.Sprintf("---\nrole: %s\n---\n# Part %d\n\ndo: %s\n", role, i+1, do))
 		tasks = append(tasks, "  - "+task+"\n")
 	}
-	p.write(name+".yaml", "current: tasks/1.md\n"+p.settings["board"]+"\ntasks:\n"+strings.Join(tasks, ""))
-	git := exec.Command("git", "init", "-q", p.dir)
-	git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
-	must(t, git.Run())
-	return p
+	p.write(p.name+".yaml", "current: "+prefix+"1.md\n"+p.settings["board"]+"\ntasks:\n"+strings.Join(tasks, ""))
 }
 
 func (p *play) write(name, text string) {

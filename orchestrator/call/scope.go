@@ -102,7 +102,7 @@ func (c *Caller) tellChanges(ref event.AttemptRef) {
 			looking(ref), event.List(own, mostNamed), where))
 	}
 	c.tree = c.tree.WithFiles(now) // what is told is told once
-	files = slices.DeleteFunc(files, func(name string) bool { return name == c.Workspace.KanbanFile() })
+	files = slices.DeleteFunc(files, func(name string) bool { return name == c.Workspace.KanbanFile() || c.Workspace.IsOfRuns(name) })
 	if files = c.Workspace.Unignored(c.Stop, files); len(files) > 0 {
 		c.Observer.Notice(c.Board, fmt.Sprintf("files changed while %s: %s", looking(ref), event.List(files, mostNamed)))
 	}

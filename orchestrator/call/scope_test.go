@@ -35,6 +35,10 @@ func TestScope(t *testing.T) {
 		"a file, as it says":         {change: "c.go", says: writes("c.go", false), files: "c.go", told: "c.go"},
 		"a file that is not written": {says: writes("c.go", true)},
 		"the board":                  {change: "k.yaml"},
+		"another board":              {change: "sub/other.yaml"},
+		"what a run of it writes":    {change: "sub/.other.yaml.tmp-0123456789abcdef"},
+		"the folder of its runs":     {change: "new/.kanban-run"},
+		"a file like that":           {change: ".c.go.tmp-0123456789abcdef", told: ".c.go.tmp-0123456789abcdef"},
 		"what git ignores":           {change: "c.swp"},
 		"its own report":             {change: report, says: writes(report, false)},
 		"another report":             {change: other, told: "files of the run changed", back: true},
@@ -46,6 +50,11 @@ func TestScope(t *testing.T) {
 			git(t, r.dir)
 			r.write(t, ".gitignore", "*.swp\n")
 			r.write(t, wisdom, "wise\n")
+			for _, folder := range []string{"sub/.kanban-run/runs/other.yaml", "new"} {
+				if err := os.MkdirAll(filepath.Join(r.dir, folder), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
 			r.open(event.CheckpointCall)
 			a := r.start(t)
 			const changed = "current: b.md\ntasks: [a.md, b.md]\n# changed\n"

@@ -75,6 +75,17 @@ func tempPrefix(target string) string {
 	return "." + base + ".tmp-"
 }
 
+// TargetOf returns the file that a temporary file was made for, or path if its name is none of a temporary
+// file. It does not know the target of a long name.
+func TargetOf(path string) string {
+	dir, name := filepath.Split(path)
+	base, random, found := strings.Cut(strings.TrimPrefix(name, "."), ".tmp-")
+	if !found || len(random) != 16 || !strings.HasPrefix(name, ".") {
+		return path
+	}
+	return dir + base
+}
+
 // Sweep removes the temporary files of killed writes to path. It also makes the name of path
 // durable: a killed write may have renamed the file without a sync, and the run acts on the bytes
 // that it reads. Call it only while no other writer of path can be at work.

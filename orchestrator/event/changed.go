@@ -50,6 +50,14 @@ func (f ChangedFile) Name() string {
 	return f.Field + " in " + f.File
 }
 
+// Spoken returns the file with its field as in a sentence, such as "the prompt of Manager".
+func (f ChangedFile) Spoken() string {
+	if f.By == RoleFile && f.Field == "prompt" && len(f.Roles) > 0 {
+		return "the prompt of " + f.Roles[0]
+	}
+	return f.Name()
+}
+
 // Reach is what an agent gets and decides.
 type Reach struct {
 	Decides    bool     `json:"decides,omitempty"` // it is the Manager, a judge or a supervisor
@@ -78,6 +86,10 @@ func (e FilesChanged) Subject() string { return e.Task }
 
 func (e FilesChanged) Sentence() Sentence {
 	when := " changed " + cmp.Or(e.While, "while "+e.Task+" was worked on")
+	if len(e.Files) == 1 && e.Files[0].By == TaskRole && e.Files[0].Asks {
+		f := e.Files[0]
+		return say(Note, f.File+" was given to "+List(f.Roles, mostNamed)+strings.TrimPrefix(when, " changed")).tell(Lead, AboutPerson)
+	}
 	if asked := slices.DeleteFunc(slices.Clone(e.Files), func(f ChangedFile) bool { return !f.Asks }); len(asked) > 0 {
 		return say(Note, NamesOf(asked)+when).tell(Lead, AboutPerson)
 	}

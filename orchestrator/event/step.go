@@ -100,7 +100,7 @@ func (e StepFinished) Sentence() Sentence {
 		s.More = append(s.More, inStep(e.Step, Warning, "%s", e.Warning))
 	}
 	if len(e.Dropped) > 0 {
-		s.More = append(s.More, inStep(e.Step, Warning, "the Manager took off the list undone: %s",
+		s.More = append(s.More, inStep(e.Step, Warning, "taken off the list undone while the Manager was at work: %s",
 			List(e.Dropped, mostNamed)))
 	}
 	return s
@@ -125,6 +125,8 @@ func (e StepFinished) Ended() string {
 	switch {
 	case ok(e.Manager) && ok(e.Status):
 		return ""
+	case ok(e.Manager) && status == "changed": // no agent was started
+		return "set aside"
 	case ok(e.Manager):
 		return "ended " + status
 	case e.Role == ManagerRole:

@@ -48,6 +48,12 @@ func (s *State) applyReviewHeld(e event.ReviewHeld) error {
 	return nil
 }
 
+// AsksOfReview reports whether the step waits for a person because the command that reviews its work was
+// changed, and was not started.
+func (s *Step) AsksOfReview() bool {
+	return s != nil && s.Call == event.CommandCall && s.Running == 0 && s.Unsettled == ""
+}
+
 // Remark says about the last acceptance of a task that its review was changed before.
 type Remark struct {
 	Task string `json:"task"`

@@ -205,6 +205,8 @@ func (a *arbitration) decide() (q Question, err error) {
 		return a.reconcile(q, e)
 	case word == "":
 		return q, nil
+	case w.About == event.AboutStep && word == event.Skip:
+		return a.settleTask(q, word)
 	case w.About == event.AboutWay || w.About == event.AboutChanged || w.About == event.AboutStep:
 		e.Text = a.textOf(e)
 		if w.About == event.AboutChanged && word == event.Skip {

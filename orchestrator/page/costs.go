@@ -262,6 +262,7 @@ func (p *page) settings(b *projection.Board) (all []pairView) {
 		add("supervisor", fmt.Sprintf("%s (%s), on block: %s", r.Supervision.Role, r.Adapter, r.Supervision.OnBlock))
 	}
 	add("withheld", event.WithheldFrom(r.Withheld, r.PartlyWithheld))
+	add("changed", strings.Join(b.Changed, "; "))
 	add("runs", fmt.Sprint(b.Runs))
 	add("journal", event.Count(int(b.Records), "record"))
 	return all

@@ -231,6 +231,15 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// TestChanged: what was changed while agents worked is told among the settings of the board.
+func TestChanged(t *testing.T) {
+	b := newScene("k.yaml", "a.md").done("a.md").play(time.Second, event.RunStarted{Workdir: "/w"}).board()
+	b.Changed = []string{"the prompt of Manager changed while a.md was worked on"}
+	if got := render(t, b); strings.Count(got, b.Changed[0]) != 1 {
+		t.Errorf("the page does not tell it once:\n%s", got)
+	}
+}
+
 // TestCutShort: an attempt of which no end is known is at work where a run
 // is, and else was cut short.
 func TestCutShort(t *testing.T) {

@@ -76,6 +76,10 @@ func (q *Question) advice(board, log string, o event.Outcome) string {
 			}
 			return text + "; then the same command goes on"
 		}
+		if q.Offers(event.Skip) != nil {
+			return fmt.Sprintf("look at what changed, and the same command has the work judged by it; kanban-run ack %[1]s accept counts the work as done, "+
+				"kanban-run ack %[1]s skip goes on without the task", board)
+		}
 		if len(q.Lacks) > 0 {
 			return event.PassText(q.Lacks) + "; then the same command asks again"
 		}

@@ -49,6 +49,7 @@ type Board struct {
 	Undone      []string       `json:"undone,omitempty"`    // tasks never worked on, or dropped
 	Failed      []string       `json:"failed,omitempty"`    // tasks worked on but not ok
 	Remarks     []string       `json:"remarks,omitempty"`   // about acceptances: a review that was changed before
+	Changed     []string       `json:"changed,omitempty"`   // what was changed while agents worked, and waits for no person
 	Decisions   []Decision     `json:"decisions,omitempty"` // the last decisions of a person
 	Checkpoints []event.Looked `json:"checkpoints,omitempty"`
 	Alerts      []Alert        `json:"alerts,omitempty"`    // of the last run
@@ -179,7 +180,7 @@ func (f *Fold) Board(path string, h *flow.History, facts Facts) Board {
 	used, _ := s.Known()
 	b := Board{
 		Board: path, Shown: inert.Line(path), question: facts.Question(h),
-		Decisions: f.Decisions, Checkpoints: f.Checkpoints, Alerts: f.Alerts, Proposals: f.Proposals,
+		Changed: f.changedTexts(), Decisions: f.Decisions, Checkpoints: f.Checkpoints, Alerts: f.Alerts, Proposals: f.Proposals,
 		Totals: f.Totals, Began: f.Began, Runs: f.Runs, LastRun: f.LastRun,
 		Used: flow.Tally{Used: used}, Limits: s.Limits, Agent: facts.Live, Next: facts.Next, Refused: facts.Refused,
 		Supervisor: newSupervisor(s.Supervisor), MissingTools: f.Tools, Notices: f.Notices, Lenient: s.Lenient,

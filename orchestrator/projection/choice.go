@@ -88,7 +88,7 @@ func (b *Board) Request() string {
 		return b.Headline()
 	case len(b.Choices) == 0:
 		return "kanban-run inbox " + board + ": " + b.Why()
-	case b.Choices[0].Command == AckHere:
+	case b.WaitsHere():
 		return AckHere + ": " + b.Why()
 	default:
 		return fmt.Sprintf("kanban-run ack %s %s: %s", board, b.Words(), b.Why())
@@ -155,6 +155,8 @@ func (f *Facts) Question(h *flow.History) *Question {
 		q := ask(event.AboutStep, event.Headline(s.Step.Unsettled), stepChoices(s.Step)...)
 		q.Holds = true
 		return q
+	case s.Outcome == event.NeedsPerson && s.Step.AsksOfReview():
+		return ask(event.AboutStep, s.Text, reviewChoices(s.Step)...)
 	case s.Step != nil && (s.Outcome == event.NeedsPerson || s.Outcome == event.Exhausted):
 		q := ask(event.AboutStep, s.Text, stepChoices(s.Step)...)
 		q.Lacks = s.Step.Lacks
@@ -259,6 +261,9 @@ func (f *Facts) hasAsides(s *flow.State) bool { return len(f.asides(s)) > 0 && !
 // AckHere is the command that settles what waits in a work tree.
 const AckHere = "kanban-run ack --here accept"
 
+// WaitsHere reports whether the board waits for nothing but what waits in its work tree.
+func (b *Board) WaitsHere() bool { return len(b.Choices) > 0 && b.Choices[0].Command == AckHere }
+
 // waitingTask returns the task that waits for a person because it was given to a role with a secret while
 // an agent worked, or nil. It is set aside, or has ended the run.
 func (f *Facts) waitingTask(s *flow.State) *flow.Changed {
@@ -324,6 +329,15 @@ func stepChoices(step *flow.Step) []Choice {
 			Does: "counts the work on " + step.Task + " as done; the next run asks the Manager"})
 	}
 	return all
+}
+
+// reviewChoices returns the choices about a review that was not started, because it was changed.
+func reviewChoices(step *flow.Step) []Choice {
+	return []Choice{
+		{Word: event.Retry, Does: "has the command judge the work, as it is now; the next run does it"},
+		{Word: event.Accept, Does: "counts the work on " + step.Task + " as done; the next run asks the Manager"},
+		{Word: event.Skip, Task: step.Task, Tasks: []string{step.Task}, Does: "goes on without " + step.Task + ", which stays undone"},
+	}
 }
 
 // isOver reports whether the board is over and no step is open.

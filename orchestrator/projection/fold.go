@@ -51,6 +51,7 @@ type Fold struct {
 	decided string           // last decision of a person since the last run began; "": none
 	ending  ending           // how the last run ended
 	known   map[string]*Task // tasks by their path in the journal
+	changed []changed
 	words   int
 	clock
 }
@@ -173,6 +174,8 @@ func (f *Fold) applyRun(e event.Entry, _ event.Sentence) (mention, bool) {
 		if ev.ID == "" { // a person decided while no run was at work
 			f.forget()
 		}
+	case event.FilesChanged:
+		f.addChanged(ev)
 	case event.ReassignProposed:
 		f.propose(Proposal{Task: ev.Task, Role: ev.Role, Strategy: ev.Strategy, Evidence: ev.Evidence,
 			Text: fmt.Sprintf("give %s to another agent than %s (%s): reassign: {%s: [ADAPTER or ROLE]} in .kanban-run.yaml does",

@@ -162,7 +162,8 @@ func (b *Board) Said() *Task {
 
 // Culprit returns the step that explains why the board is not complete, or nil. If the last step is
 // open, Culprit returns it. Otherwise, if a person is needed, Culprit returns the latest step that is
-// not ok. If all steps of a board that needs a person are ok, Culprit returns the last one.
+// not ok. If all steps of a board that needs a person are ok, Culprit returns the last one. No step
+// explains that the next one was not started, because of what was changed.
 func (b *Board) Culprit() *Step {
 	if len(b.Steps) == 0 || b.Outcome == event.Complete {
 		return nil
@@ -171,7 +172,7 @@ func (b *Board) Culprit() *Step {
 	switch {
 	case last.State == StepOpen:
 		return last
-	case b.Outcome != event.NeedsPerson && b.Outcome != event.Incomplete:
+	case b.Outcome != event.NeedsPerson && b.Outcome != event.Incomplete, b.Reason.By == event.ByChanged:
 		return nil
 	}
 	for i := len(b.Steps) - 1; i >= 0 && last.Status == "ok" && last.Manager == "ok"; i-- {

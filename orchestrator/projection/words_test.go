@@ -64,6 +64,9 @@ func TestCulprit(t *testing.T) {
 		if s := b.Culprit(); s != nil {
 			got = s.Step
 		}
+		if b.Reason.By = event.ByChanged; tt.outcome == event.NeedsPerson && b.Culprit() != nil {
+			t.Errorf("a step is the reason why another one was not started")
+		}
 		if got != tt.want {
 			t.Errorf("Culprit(%s after %d events) = step %d, want %d", tt.outcome, len(tt.events), got, tt.want)
 		}

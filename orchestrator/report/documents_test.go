@@ -254,6 +254,27 @@ func TestMarkdownKeepsToItsLimit(t *testing.T) {
 	}
 }
 
+// TestDocumentsTellOfChanges: what was changed while agents worked and waits for nobody is told once.
+func TestDocumentsTellOfChanges(t *testing.T) {
+	b := played("a.yaml", event.Complete, "the board is complete")
+	b.Changed = []string{"the prompt of Manager changed while tasks/a.md was worked on"}
+	text, err := JUnit([]*projection.Board{b}, same)
+	for name, got := range map[string]string{"JUnit": string(text), "Markdown": Markdown([]*projection.Board{b}, same, 0)} {
+		if strings.Count(got, "the prompt of Manager changed") != 1 || err != nil {
+			t.Errorf("%s does not tell it once (%v):\n%s", name, err, got)
+		}
+	}
+}
+
+// TestOpenStepOfARunAtWork: the timeline shows it as active, and not as the reason of an end.
+func TestOpenStepOfARunAtWork(t *testing.T) {
+	b := stuck()
+	b.State = projection.Running
+	if text := Markdown([]*projection.Board{b}, same, 0); !strings.Contains(text, "2 Architect tasks/b_1.md :active,") {
+		t.Errorf("the step is not active:\n%s", text)
+	}
+}
+
 // What is a secret is hidden wherever it stands.
 func TestDocumentsHideSecrets(t *testing.T) {
 	b := stuck()
@@ -261,7 +282,7 @@ func TestDocumentsHideSecrets(t *testing.T) {
 		&b.Steps[1].Attempts[0].Received, &b.Steps[1].Attempts[0].Stderr} {
 		*text = "hunter2"
 	}
-	b.Steps[1].Notes = []string{"hunter2"}
+	b.Steps[1].Notes, b.Changed = []string{"hunter2"}, []string{"hunter2"}
 	hide := func(text string) string { return strings.ReplaceAll(text, "hunter2", "HIDDEN") }
 	text, err := JUnit([]*projection.Board{b}, hide)
 	if err != nil || strings.Contains(string(text), "hunter2") {

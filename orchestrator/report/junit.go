@@ -263,6 +263,9 @@ func (j junit) log(b *projection.Board) string {
 			fmt.Fprintf(&text, "step %d: %s\n", s.Step, note)
 		}
 	}
+	for _, what := range b.Changed {
+		fmt.Fprintf(&text, "%s\n", what)
+	}
 	return j.clean(text.String())
 }
 

@@ -165,6 +165,18 @@ func (m *markdown) board(b *projection.Board) {
 	}
 	m.checkpoints(b)
 	m.tools(b)
+	m.changed(b)
+}
+
+// changed writes what was changed while agents worked, and waits for no person.
+func (m *markdown) changed(b *projection.Board) {
+	if len(b.Changed) == 0 {
+		return
+	}
+	m.line("\nChanged while agents worked:\n")
+	for _, text := range b.Changed {
+		m.line("- %s", text)
+	}
 }
 
 // formatAttempts returns the number of attempts at the task, and then the number of the Manager's
@@ -279,11 +291,11 @@ func (m *markdown) timeline(b *projection.Board) {
 		s := &b.Steps[i]
 		kind := "done"
 		switch {
+		case s.State == projection.StepOpen && b.IsAtWork():
+			kind = "active"
 		case s == b.Culprit(), s.Aside != "",
 			slices.Contains([]string{"blocked", "error", "escalate", "block", event.NoVerdict}, s.Status):
 			kind = "crit"
-		case s.State == projection.StepOpen:
-			kind = "active"
 		}
 		fmt.Fprintf(&m.b, "  %d %s %s :%s, %d, %d\n", s.Step, m.label(s.Role), m.label(s.Task), kind,
 			s.Began.UnixMilli(), max(s.Ended.UnixMilli(), s.Began.UnixMilli()+1))

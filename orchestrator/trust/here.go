@@ -61,11 +61,7 @@ func (t *Tree) Said() string {
 	}
 	for _, f := range t.found {
 		if f.weight == isSaid || f.weight == isSaidAgain {
-			name := f.Name()
-			if f.Field == asked.Prompt && f.By == event.RoleFile {
-				name = "the prompt of " + f.Roles[0]
-			}
-			add(name, f.File)
+			add(f.Spoken(), f.File)
 		}
 	}
 	for _, s := range t.sources {

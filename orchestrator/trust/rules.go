@@ -68,10 +68,12 @@ func (t *Tree) weigh(c *change, reaches []event.Reach) weight {
 	case event.GitFile:
 		return isAsked
 	default:
-		if !t.exempt[c.source] && t.anyGetsMore(c.Roles, reaches) {
-			return isAsked
+		more := t.withMore(c.Roles, reaches)
+		if t.exempt[c.source] || more == nil {
+			return isNothing
 		}
-		return isNothing
+		c.Roles = more // the others are started with it: they get nothing for it
+		return isAsked
 	}
 }
 
@@ -194,9 +196,17 @@ func (t *Tree) isCovered(c *change, reaches []event.Reach, has func(event.Reach)
 // anyGetsMore reports whether one of the roles gets a secret or decides, and no role that had a turn gets as
 // much.
 func (t *Tree) anyGetsMore(roles []string, reaches []event.Reach) bool {
-	return slices.ContainsFunc(roles, func(role string) bool {
-		return !slices.ContainsFunc(reaches, func(r event.Reach) bool { return !t.getsMore(role, r) })
-	})
+	return t.withMore(roles, reaches) != nil
+}
+
+// withMore returns the roles that get a secret or decide, where no role that had a turn gets as much.
+func (t *Tree) withMore(roles []string, reaches []event.Reach) (more []string) {
+	for _, role := range roles {
+		if !slices.ContainsFunc(reaches, func(r event.Reach) bool { return !t.getsMore(role, r) }) {
+			more = append(more, role)
+		}
+	}
+	return more
 }
 
 // getsMore reports whether a role decides or gets a secret, unlike one of this reach.

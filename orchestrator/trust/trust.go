@@ -207,7 +207,7 @@ func (t *Tree) addPlayer(p *roster.Player) {
 			t.add(asked.Source{By: by, Path: path}, role)
 		}
 	}
-	if len(a.Command) > 0 { // an adapter's own tool is named by no command
+	if len(a.Command) > 0 && !t.isIdle(p) { // an adapter's own tool is named by no command
 		add(event.ProgramFile, t.filesOf(slices.Concat(a.Command, a.Args), a.Path, false))
 	}
 	add(event.PathFile, t.placesBefore(p))
@@ -222,6 +222,16 @@ func (t *Tree) addPlayer(p *roster.Player) {
 		add(event.ProgramFile, t.filesOf(review.Command, review.Path, false))
 		add(event.ReviewFile, t.filesOf(review.Command, review.Path, true))
 	}
+}
+
+// isIdle reports whether a player is the built-in Supervisor, and no board of the command has it look: then
+// the program of other roles plays it only because the settings name one for all.
+func (t *Tree) isIdle(p *roster.Player) bool {
+	const supervisor = "Supervisor"
+	is := func(name string) bool { return strings.EqualFold(name, p.Role.Name) }
+	checkpoints := t.Roster.Settings.Checkpoints
+	looks := checkpoints != nil && is(cmp.Or(checkpoints.Role, supervisor)) || slices.ContainsFunc(t.Residents, is)
+	return is(supervisor) && p.Role.IsBuiltIn() && !looks && !is(t.Roster.Settings.Watch.Judge)
 }
 
 // filesOf returns the files of a command in the work tree that are no board and no task.

@@ -105,6 +105,8 @@ type project struct {
 	dir     string
 	tree    *Tree
 	environ []string
+
+	settings config.Settings
 }
 
 func newProject(t *testing.T) *project {
@@ -143,7 +145,7 @@ func (p *project) begin() *Tree {
 	if err != nil {
 		p.Fatal(err)
 	}
-	r := &roster.Roster{Settings: &config.Settings{}, Roles: set, Environ: p.environ, Places: places}
+	r := &roster.Roster{Settings: &p.settings, Roles: set, Environ: p.environ, Places: places}
 	files := worktree.Tree{Dir: p.dir}
 	p.tree = NewTree(Options{Dir: p.dir, Roster: r, Notice: func(text string) { p.Error(text) },
 		Ignored: func(paths []string) []string { return files.Ignored(p.Context(), paths) }})
@@ -294,6 +296,37 @@ func TestProgram(t *testing.T) {
 		tt.change(p)
 		end()
 		p.want(name, tt.want)
+	}
+}
+
+// TestSharedProgram: of the roles that one program plays only those wait that get more. A role that gets
+// nothing for it goes on with it.
+func TestSharedProgram(t *testing.T) {
+	p := newProject(t)
+	p.write("both.sh", "#!/bin/sh\n")
+	p.role("Worker", "command: ./both.sh\n")
+	p.role("Deployer", "command: ./both.sh\n")
+	p.begin()
+	end := p.turn("Worker", "tasks/1.md")
+	p.write("both.sh", "#!/bin/sh\nevil\n")
+	end()
+	if items := asked.Waiting(p.dir); len(items) != 1 || strings.Join(items[0].Roles, " ") != "Deployer" {
+		t.Errorf("waits: %+v", items)
+	}
+}
+
+// TestIdleSupervisor: the settings name one program for all roles. It is the Supervisor's, too, and that decides,
+// but only a board that has it look makes the program one of a role that decides.
+func TestIdleSupervisor(t *testing.T) {
+	for want, checkpoints := range map[string]*event.Supervision{"": nil, "all.sh changed while tasks/1.md was worked on": {Every: 2}} {
+		p := newProject(t)
+		p.write("all.sh", "#!/bin/sh\n")
+		p.settings = config.Settings{Agent: "exec", Exec: "./all.sh", ExecDir: p.dir, Checkpoints: checkpoints}
+		p.begin()
+		end := p.turn("Implementor", "tasks/1.md")
+		p.write("all.sh", "#!/bin/sh\nmended\n")
+		end()
+		p.want(fmt.Sprintf("checkpoints %+v", checkpoints), want)
 	}
 }
 
@@ -730,7 +763,7 @@ func TestGiveBetween(t *testing.T) {
 		by   []string // roles of the turns
 		asks string
 	}{
-		"a secret":              {"Deployer", []string{"Worker"}, "role in tasks/2.md changed while tasks/1.md was worked on"},
+		"a secret":              {"Deployer", []string{"Worker"}, "tasks/2.md was given to Deployer while tasks/1.md was worked on"},
 		"no secret":             {"Worker", []string{"Worker"}, ""},
 		"one has it":            {"Deployer", []string{"Worker", "Deployer"}, ""},
 		"a task without a file": {"", []string{"Worker"}, ""},

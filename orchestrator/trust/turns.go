@@ -79,7 +79,7 @@ func (t *Tree) record(changes []change, open []*turn, while string) (events []ev
 			if c.SHA == c.Was || w == isAsked && t.isUpstream(c, open) {
 				w = isNothing
 			}
-			item.Asks = w == isAsked
+			item.Asks, item.Roles = w == isAsked, c.Roles
 			if w == isAsked || w == isSaidAgain {
 				items = append(items, item)
 			}

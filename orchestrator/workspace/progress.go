@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/rundir"
@@ -92,6 +93,17 @@ func (w *Workspace) tree(mark proc.Mark) worktree.Tree {
 				slices.Contains(ignored, path) || isOneOf(path, outputs)
 		},
 	}
+}
+
+// IsOfRuns reports whether a file of the work directory is a board with a folder of runs, or was a
+// temporary file of such a board: its own runs change it. Runs make the folder .kanban-run, too.
+func (w *Workspace) IsOfRuns(name string) bool {
+	if filepath.Base(name) == ".kanban-run" {
+		return true
+	}
+	path := durable.TargetOf(filepath.Join(w.Place.Dir(), filepath.FromSlash(name)))
+	info, err := os.Stat(rundir.Of(path).Path)
+	return err == nil && info.IsDir()
 }
 
 // isOneOf reports whether a path leads to one of the files.
