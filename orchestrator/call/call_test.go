@@ -243,14 +243,16 @@ func (r *rig) start(t *testing.T) *Attempt {
 	if err := r.journal.Record(a.Intent); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Scope().Begin(turnOf(a)); err != nil {
+	if _, err := r.Scope().Begin(r.turnOf(a)); err != nil {
 		t.Fatal(err)
 	}
 	r.journal.events, r.journal.committed = nil, 0
 	return a
 }
 
-func turnOf(a *Attempt) *guard.Turn { return &guard.Turn{Ref: a.Ref(), Player: a.Player} }
+func (r *rig) turnOf(a *Attempt) *guard.Turn {
+	return &guard.Turn{Turn: guard.Of(r.journal.state.Step, r.Board, ""), Ref: a.Ref(), Player: a.Player}
+}
 
 // end ends the attempt, and returns what is journaled of it.
 func (r *rig) end(t *testing.T, a *Attempt, e attempt.Ended) event.Event {

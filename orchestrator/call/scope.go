@@ -38,7 +38,7 @@ func (s scope) Begin(t *guard.Turn) (any, error) {
 
 func (s scope) End(t *guard.Turn) error {
 	if s.watches(t) {
-		s.caller.tellChanges(t.Ref)
+		s.caller.tellChanges(t)
 	}
 	return nil
 }
@@ -89,8 +89,9 @@ func (c *Caller) mayWrite(file string) bool {
 }
 
 // tellChanges puts files of the run back that were changed in a supervisor's attempt, and gives a notice
-// of them and of the other files that git does not ignore. The board is looked at as after any turn.
-func (c *Caller) tellChanges(ref event.AttemptRef) {
+// of them and of the other files that git does not ignore, unless other boards were worked on. The board is
+// looked at as after any turn.
+func (c *Caller) tellChanges(t *guard.Turn) {
 	report := ""
 	if checkpoint := c.Journal.State().Step.Checkpoint; checkpoint != nil {
 		report = briefing.ReportName(checkpoint.ID)
@@ -99,12 +100,15 @@ func (c *Caller) tellChanges(ref event.AttemptRef) {
 	files, own := now.Changes(c.tree, report)
 	if where := c.Workspace.PutBackOwn(now, c.tree, own, c.Redactor.String); len(own) > 0 {
 		c.Observer.Notice(c.Board, fmt.Sprintf("files of the run changed while %s: %s; they are put back (%s)",
-			looking(ref), event.List(own, mostNamed), where))
+			t.Doing, event.List(own, mostNamed), where))
 	}
 	c.tree = c.tree.WithFiles(now) // what is told is told once
 	files = slices.DeleteFunc(files, func(name string) bool { return name == c.Workspace.KanbanFile() || c.Workspace.IsOfRuns(name) })
+	if len(t.Others) > 0 {
+		return // whose agents write
+	}
 	if files = c.Workspace.Unignored(c.Stop, files); len(files) > 0 {
-		c.Observer.Notice(c.Board, fmt.Sprintf("files changed while %s: %s", looking(ref), event.List(files, mostNamed)))
+		c.Observer.Notice(c.Board, fmt.Sprintf("files changed while %s: %s", t.Doing, event.List(files, mostNamed)))
 	}
 }
 

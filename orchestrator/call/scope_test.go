@@ -10,6 +10,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/turns"
 )
 
 // TestScope: seed 001, "Role Isolation Rules": a supervisor that says that it wrote a file, or that left a
@@ -27,23 +28,25 @@ func TestScope(t *testing.T) {
 		says    []agent.Event
 		spawned []string
 		files   string // of the violation
+		beside  bool   // another board is worked on meanwhile
 		told    string
 		back    bool // the change is put back
 	}{
-		"nothing":                    {},
-		"a file":                     {change: "c.go", told: "files changed while Supervisor looked at CHECKPOINT-001: c.go"},
-		"a file, as it says":         {change: "c.go", says: writes("c.go", false), files: "c.go", told: "c.go"},
-		"a file that is not written": {says: writes("c.go", true)},
-		"the board":                  {change: "k.yaml"},
-		"another board":              {change: "sub/other.yaml"},
-		"what a run of it writes":    {change: "sub/.other.yaml.tmp-0123456789abcdef"},
-		"the folder of its runs":     {change: "new/.kanban-run"},
-		"a file like that":           {change: ".c.go.tmp-0123456789abcdef", told: ".c.go.tmp-0123456789abcdef"},
-		"what git ignores":           {change: "c.swp"},
-		"its own report":             {change: report, says: writes(report, false)},
-		"another report":             {change: other, told: "files of the run changed", back: true},
-		"less wisdom":                {change: wisdom, told: "files of the run changed", back: true},
-		"a process":                  {spawned: []string{"sleep (7)"}, files: "process sleep (7)"},
+		"nothing":                      {},
+		"a file":                       {change: "c.go", told: "files changed while Supervisor looked at CHECKPOINT-001: c.go"},
+		"a file, beside another board": {change: "c.go", beside: true},
+		"a file, as it says":           {change: "c.go", says: writes("c.go", false), files: "c.go", told: "c.go"},
+		"a file that is not written":   {says: writes("c.go", true)},
+		"the board":                    {change: "k.yaml"},
+		"another board":                {change: "sub/other.yaml"},
+		"what a run of it writes":      {change: "sub/.other.yaml.tmp-0123456789abcdef"},
+		"the folder of its runs":       {change: "new/.kanban-run"},
+		"a file like that":             {change: ".c.go.tmp-0123456789abcdef", told: ".c.go.tmp-0123456789abcdef"},
+		"what git ignores":             {change: "c.swp"},
+		"its own report":               {change: report, says: writes(report, false)},
+		"another report":               {change: other, told: "files of the run changed", back: true},
+		"less wisdom":                  {change: wisdom, told: "files of the run changed", back: true},
+		"a process":                    {spawned: []string{"sleep (7)"}, files: "process sleep (7)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -66,7 +69,11 @@ func TestScope(t *testing.T) {
 				a.noteWrite(ev)
 			}
 			files := r.violations(a, tt.spawned)
-			if err := r.Scope().End(turnOf(a)); err != nil {
+			turn := r.turnOf(a)
+			if tt.beside {
+				turn.Others = []turns.Turn{{Board: "other.yaml", Task: "1.md"}}
+			}
+			if err := r.Scope().End(turn); err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.Join(files, " "); got != tt.files {
@@ -82,7 +89,7 @@ func TestScope(t *testing.T) {
 					t.Errorf("%s is %q, kept: %v", tt.change, now, kept)
 				}
 			}
-			_ = r.Scope().End(turnOf(a))
+			_ = r.Scope().End(r.turnOf(a))
 			if n := len(r.notices.told); tt.told != "" && n != 1 {
 				t.Errorf("told %d times", n)
 			}

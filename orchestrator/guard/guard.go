@@ -23,6 +23,9 @@ type Turn struct {
 	Player    *roster.Player // nil: programs work for us
 	Board     *board.Board   // as it is before the turn
 	IsManager bool           // the Manager may end the board, and marks tasks
+	Others    []turns.Turn   // at its end: turns of other boards that were open meanwhile
+
+	look turns.Look // at its begin
 }
 
 // Of returns the turn of a step on a board, as its words name it.
@@ -117,6 +120,7 @@ func (l *List) Begin(t *Turn) (sha string, err error) {
 		}
 	}
 	if sha, err = l.note.Save(); err == nil {
+		_, t.look = l.Turns.Since(turns.Look{}, l.Path)
 		l.endTurn = l.Turns.Begin(t.Turn)
 	}
 	return sha, err
@@ -124,6 +128,7 @@ func (l *List) Begin(t *Turn) (sha string, err error) {
 
 // End has all guards look behind a turn, and closes it.
 func (l *List) End(t *Turn) (err error) {
+	t.Others, _ = l.Turns.Since(t.look, l.Path)
 	for _, g := range l.guards {
 		err = errors.Join(err, g.End(t))
 	}
