@@ -73,7 +73,7 @@ const mostCopies = 100
 // or that a person needs to see what happened.
 func (d Dir) Carried() []string {
 	return []string{
-		"journal.jsonl", "journal.jsonl.head", "inputs", "board.before", "board.after", "turn.json", "tasks.after",
+		"journal.jsonl", "journal.jsonl.head", "inputs", "board.before", "board.after", "tasks.after",
 		"state.md", "supervisor-log.md",
 		"artifacts", "wisdom", "team-session.json", "teardown.md",
 	}
