@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -93,7 +92,7 @@ func (t *terminal) printInbox(boards []*projection.Board) (code int, err error) 
 // adds escalated tasks, and the last proposals to the Lead.
 func (t *terminal) printQuestion(b *projection.Board) error {
 	errs := []error{t.printHead(b)}
-	if said := b.Said(); said != nil && !strings.Contains(b.Why(), said.Said) {
+	if said := b.Unquoted(); said != nil {
 		errs = append(errs, t.printWrapped("  ", said.Role+" said: "+event.Brief(said.Said)))
 	}
 	for _, c := range report.Commands(b) {
@@ -108,8 +107,8 @@ func (t *terminal) printQuestion(b *projection.Board) error {
 	}
 	for _, p := range b.Proposals {
 		text := fmt.Sprintf("proposed for %s: %s", b.Board, p.Text)
-		if evidence := event.Brief(p.Evidence); !strings.Contains(b.Why(), evidence) {
-			text += " (" + evidence + ")"
+		if p.Evidence != "" && b.About() != event.AboutStep { // which is what the evidence says
+			text += " (" + event.Brief(p.Evidence) + ")"
 		}
 		errs = append(errs, t.printWrapped("  ", text))
 	}
@@ -212,7 +211,7 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 			if event.MessageID(e.Event) == m.ID {
 				last = e.Event
 			}
-			if sent, ok := e.Event.(event.MessageSent); ok && sent.ID == m.ID && sent.Content.Text != m.Text {
+			if sent, ok := e.Event.(event.MessageSent); ok && sent.ID == m.ID && sent.Hidden {
 				hidden = "\na secret was taken out of the text: the agent reads [REDACTED_SECRET] in its place"
 			}
 			return nil

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/preflight"
@@ -210,8 +209,12 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	}
 	// The worst result comes last, because a reader looks there first.
 	slices.SortStableFunc(results, func(a, b result.Result) int { return cmp.Compare(rank(b.Code), rank(a.Code)) })
+	last := map[string]int{} // a hint is printed below the last board that has it
 	for i, r := range results {
-		if i+1 < len(results) && results[i+1].Hint == r.Hint { // the next board prints the hint
+		last[r.Hint] = i
+	}
+	for i, r := range results {
+		if last[r.Hint] != i {
 			r.Hint = ""
 		}
 		s.printResult(t, r)
@@ -250,7 +253,7 @@ func (s *screen) boards(results []result.Result, keep projection.Keep) []project
 		b, err := inspect.Looker{Keep: keep}.Look(r.Board)
 		if s.dry {
 			b.Board = s.record.board(r.Board)
-			b.EndAs(r.Outcome, r.Text, r.Code, r.Question)
+			b.EndAs(r.End(), r.Code, r.Question)
 		} else {
 			endAs(&b, r, err)
 		}
@@ -265,7 +268,7 @@ func (s *screen) boards(results []result.Result, keep projection.Keep) []project
 // error of reading the board.
 func endAs(b *inspect.Board, r result.Result, err error) {
 	if err != nil || r.Outcome == event.Owned || r.Outcome == event.Unsaved || r.Err != nil && r.Outcome != event.Later {
-		b.EndAs(r.Outcome, r.Text, r.Code, r.Question)
+		b.EndAs(r.End(), r.Code, r.Question)
 	}
 }
 
@@ -319,8 +322,8 @@ func (s *screen) printResult(t *terminal, r result.Result) {
 	if s.dry {
 		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry "+
 			"run: nothing was changed)", steps)
-		if undone, found := strings.CutPrefix(r.Text, flow.IncompleteText); found {
-			text += "; " + undone
+		if r.Undone != "" {
+			text += "; " + r.Undone
 		}
 	}
 	if r.Code != exitComplete {
@@ -331,7 +334,7 @@ func (s *screen) printResult(t *terminal, r result.Result) {
 		out = t.stderr
 	}
 	if !s.dry && term.IsTerminal(int(t.screen.Fd())) {
-		sign = report.Sign(event.Weigh(r.Outcome, r.Text), colored(t)) + " "
+		sign = report.Sign(event.Weigh(r.Outcome, r.Remarked), colored(t)) + " "
 	}
 	_ = out.PrintTrusted(sign)
 	_ = out.Printf("%s: %s\n", r.Board, indented(text))
@@ -367,7 +370,7 @@ func hintFor(r result.Result, dry bool) string {
 			"then the same command pushes what waits, in this clone; elsewhere the board goes on from the last checkpoint there"
 	}
 	at := projection.Board{Board: r.Board, Log: r.Log}
-	at.EndAs(r.Outcome, r.Text, r.Code, r.Question)
+	at.EndAs(r.End(), r.Code, r.Question)
 	advice := at.Advice()
 	if r.Outcome == event.Complete && r.Steps == 0 && !dry {
 		return "nothing was left to do; current: with the path of a task has it done again"
@@ -382,7 +385,7 @@ func hintFor(r result.Result, dry bool) string {
 	// advice names the board.
 	hint := hintOf(r.Err)
 	switch {
-	case r.Outcome == event.Failed && !strings.Contains(hint, "the same command"):
+	case r.Outcome == event.Failed && !failure.IsGoneOnFrom(r.Err) && durable.MachineHint(r.Err) == "":
 		return cmp.Or(hint, "mend that") + "; then the same command goes on"
 	case hint != "" && !errors.As(r.Err, new(*durable.HeldError)):
 		return hint

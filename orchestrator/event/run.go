@@ -132,8 +132,10 @@ type RunFinished struct {
 	Outcome Outcome `json:"outcome"`
 	Text    string  `json:"text"`
 	By      By      `json:"by,omitempty"` // what ended the run; "": not known
-	Steps   int     `json:"steps"`
-	Marks   string  `json:"marks_sha256,omitempty" text:"fact"` // SHA-256 of the marks of tasks at the end of the run
+	// Remarked reports whether Text has a remark besides the outcome; nil in records of earlier versions.
+	Remarked *bool  `json:"remarked,omitempty"`
+	Steps    int    `json:"steps"`
+	Marks    string `json:"marks_sha256,omitempty" text:"fact"` // SHA-256 of the marks of tasks at the end of the run
 	// Behind is the SHA-256 of the board if programs that hear of the end may still change it; a
 	// [BoardLeft] follows. It is "" if there are none.
 	Behind string `json:"behind,omitempty" text:"fact"`
@@ -145,11 +147,20 @@ func (e RunFinished) Subject() string { return e.Board }
 
 func (e RunFinished) Sentence() Sentence {
 	s := say(Trace, fmt.Sprintf("run finished (%s): %s", e.Outcome.Words(), e.Text)).at(ClosesRun)
-	s.End = Weigh(e.Outcome, e.Text)
+	s.End = Weigh(e.Outcome, e.IsRemarked())
 	if e.Outcome == Complete || e.Outcome == LimitReached {
 		return s.tell(0, e.Outcome.topic())
 	}
 	return s.tell(Lead|Team, e.Outcome.topic())
+}
+
+// IsRemarked reports whether Text has a remark besides the outcome. A record of an earlier version says it
+// by its text alone.
+func (e RunFinished) IsRemarked() bool {
+	if e.Remarked == nil {
+		return e.Outcome == Complete && e.Text != "the board is complete"
+	}
+	return *e.Remarked
 }
 
 // Acknowledged is a decision of the Lead about what the board waits for.

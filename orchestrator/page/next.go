@@ -150,7 +150,7 @@ func (p *page) ending(v *boardView) nextView {
 	default:
 		n.Title, n.Commands = "Let "+v.Name+" go on", p.commands(b, "go on", "%s")
 	}
-	if t := b.Said(); t != nil && !strings.Contains(event.OneLine(b.Why()), event.OneLine(t.Said)) {
+	if t := b.Unquoted(); t != nil {
 		n.Text += p.line("; " + t.Role + " said: " + t.Said)
 	}
 	return n

@@ -35,7 +35,12 @@ type Question struct {
 	// Lacks has the environment variables that the agent of the open step may have lacked; see
 	// event.End.
 	Lacks []string
+
+	ended bool // the run ended by what the question asks about
 }
+
+// isEnd reports whether the run ended by what the question asks about.
+func (q *Question) isEnd() bool { return q != nil && q.ended }
 
 // Choice is a decision that a person can make now.
 type Choice struct {
@@ -103,6 +108,15 @@ func (b *Board) Why() string {
 	return b.question.Why
 }
 
+// Besides returns what a person may decide about, if the reason for the end of the board does not say it.
+// Otherwise it returns "".
+func (b *Board) Besides() string {
+	if b.question == nil || b.asks || b.About() == event.AboutQuarantine {
+		return ""
+	}
+	return b.question.Why
+}
+
 // Offer returns in one line the commands with which a person can decide, and their effects.
 func (b *Board) Offer() string {
 	var all []string
@@ -119,6 +133,9 @@ func (f *Facts) Question(h *flow.History) *Question {
 	freeze := h.Freeze()
 	ask := func(about event.Subject, why string, choices ...Choice) *Question {
 		return &Question{About: about, Why: event.Plain(why), Choices: choices}
+	}
+	askOfEnd := func(about event.Subject, choices ...Choice) *Question {
+		return &Question{About: about, Why: event.Plain(s.Text), Choices: choices, ended: true}
 	}
 	switch {
 	case f.isAtWork(s):
@@ -140,27 +157,27 @@ func (f *Facts) Question(h *flow.History) *Question {
 			Choice{Word: event.Accept, Does: "goes on in spite of it"},
 			Choice{Word: event.Retry, Does: "has it looked at anew; no finished work is done again"})
 	case f.waitingTask(s) != nil:
-		return ask(event.AboutChanged, s.Text, f.waitingChoices(s)...)
+		return askOfEnd(event.AboutChanged, f.waitingChoices(s)...)
 	case s.AsksOf && len(f.Asked) > 0:
-		return ask(event.AboutChanged, s.Text, Choice{Word: event.Accept, Command: AckHere, Does: "lets what was changed count, for all boards of this work tree"})
+		return askOfEnd(event.AboutChanged, Choice{Word: event.Accept, Command: AckHere, Does: "lets what was changed count, for all boards of this work tree"})
 	case s.AsksOf: // a person has accepted it, or it is back
 		return nil
 	case len(s.Quarantine) > 0 && !f.hasAsides(s):
 		return ask(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
 	case len(s.Quarantine) > 0: // there are asides, too; each choice names its own tasks
-		return ask(event.AboutAside, s.Text, f.asideChoices(s)...)
+		return askOfEnd(event.AboutAside, f.asideChoices(s)...)
 	case s.Outcome == event.NeedsPerson && !s.Spent:
-		return ask(event.AboutRefusal, s.Text)
+		return askOfEnd(event.AboutRefusal)
 	case s.Step.AsksOfTool():
 		q := ask(event.AboutStep, event.Headline(s.Step.Unsettled), stepChoices(s.Step)...)
-		q.Holds = true
+		q.Holds, q.ended = true, s.Outcome == event.NeedsPerson
 		return q
 	case s.Step != nil && (s.Outcome == event.NeedsPerson || s.Outcome == event.Exhausted):
-		q := ask(event.AboutStep, s.Text, stepChoices(s.Step)...)
+		q := askOfEnd(event.AboutStep, stepChoices(s.Step)...)
 		q.Lacks = s.Step.Lacks
 		return q
 	case f.hasAsides(s):
-		return ask(event.AboutAside, s.Text, f.asideChoices(s)...)
+		return askOfEnd(event.AboutAside, f.asideChoices(s)...)
 	}
 	if end, left := f.end(s); left {
 		return ask(event.AboutEnd, end.Text, f.endChoices(s)...)

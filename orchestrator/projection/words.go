@@ -65,7 +65,7 @@ func (b *Board) What() string {
 		return cmp.Or(b.withoutRun(), "never run")
 	case b.Outcome == event.Complete && b.Weight == event.Success:
 		return "complete: " + b.Progress()
-	case b.Outcome == event.Complete, b.Outcome == event.Invalid, b.Reason.Said == Killed, b.About() == event.AboutAside:
+	case b.Outcome == event.Complete, b.Outcome == event.Invalid, b.isKilled(), b.About() == event.AboutAside:
 		return b.Reason.Said
 	case b.Outcome == event.Later:
 		return "waits for its provider: " + b.Reason.Said
@@ -158,6 +158,14 @@ func (b *Board) Said() *Task {
 		}
 	}
 	return last
+}
+
+// Unquoted returns the task of [Board.Said], or nil if the words of its agent are in the reason already.
+func (b *Board) Unquoted() *Task {
+	if b.quotes || b.About() == event.AboutAside || b.Outcome == event.Exhausted {
+		return nil
+	}
+	return b.Said()
 }
 
 // Culprit returns the step that explains why the board is not complete, or nil. If the last step is

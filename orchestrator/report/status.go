@@ -70,7 +70,7 @@ func (s Screen) Status(b *projection.Board, verbose bool) []string {
 		name := map[bool]string{true: "for you"}[i == 0]
 		lines = append(lines, s.Wrapped(fmt.Sprintf("  %-8s %s", name, c[0]), c[1])...)
 	}
-	if t := b.Said(); t != nil && !strings.Contains(b.Headline(), t.Said) {
+	if t := b.Unquoted(); t != nil {
 		row("said", "%s: %s", t.Task, event.Brief(t.Said))
 	}
 	for _, d := range b.Decisions[max(0, len(b.Decisions)-mostDecided):] {
@@ -172,8 +172,8 @@ func (s Screen) forYou(b *projection.Board) (all [][2]string) {
 	for _, q := range b.Quarantine {
 		all = append(all, [2]string{"", fmt.Sprintf("%s is in quarantine: %s", q.Task, q.Text)})
 	}
-	if about := b.About(); about != "" && about != event.AboutQuarantine && !strings.Contains(b.Reason.Said, b.Why()) {
-		all = append(all, [2]string{"", b.Why()})
+	if why := b.Besides(); why != "" {
+		all = append(all, [2]string{"", why})
 	}
 	if advice := b.Advice(); b.Who == projection.Mend && advice != "" {
 		all = append(all, [2]string{"", advice})
