@@ -200,14 +200,15 @@ func stepAtWork(board string) (*flow.Step, error) {
 // the duration wait, or ends without reading it, awaitMessage withdraws the message. Errors:
 // *undeliveredError.
 func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, wait time.Duration) error {
+	journal := inspect.Looker{}.Reader(board)
+	var last event.Event // last event about the message
+	hidden := ""         // remark if a secret was taken out of the text, otherwise ""
 	for end := time.Now().Add(wait); ; time.Sleep(pollInterval / 3) {
 		owned, err := inspect.IsOwned(board)
 		if err != nil {
 			return err
 		}
-		var last event.Event // last event about the message
-		hidden := ""         // remark if a secret was taken out of the text, otherwise ""
-		_, _, err = inspect.History(board, func(e event.Entry) error {
+		_, _, err = journal.History(func(e event.Entry) error {
 			if event.MessageID(e.Event) == m.ID {
 				last = e.Event
 			}
