@@ -74,7 +74,7 @@ func (t *terminal) printInbox(boards []*projection.Board) (code int, err error) 
 	all := waiting(boards)
 	switch {
 	case len(boards) == 1 && len(all) == 0:
-		return exitComplete, errors.Join(t.printHead(boards[0]), t.printEscalated(boards[0]))
+		return exitComplete, errors.Join(t.printWrapped("", boards[0].Asks()), t.printEscalated(boards[0]))
 	case len(boards) == 1:
 		return exitNeedsPerson, t.printQuestion(boards[0])
 	case len(all) == 0:
@@ -91,15 +91,12 @@ func (t *terminal) printInbox(boards []*projection.Board) (code int, err error) 
 // printQuestion prints what a board waits for, and the commands that decide, for a person to copy. It
 // adds escalated tasks, and the last proposals to the Lead.
 func (t *terminal) printQuestion(b *projection.Board) error {
-	errs := []error{t.printHead(b)}
+	errs := []error{t.printWrapped("", b.Asks())}
 	if said := b.Unquoted(); said != nil {
 		errs = append(errs, t.printWrapped("  ", said.Role+" said: "+event.Brief(said.Said)))
 	}
 	for _, c := range report.Commands(b) {
 		errs = append(errs, t.printWrapped("  "+c[0], c[1]))
-	}
-	if advice := b.Advice(); b.Who.AsksPerson() && len(b.Choices) == 0 && advice != "" {
-		errs = append(errs, t.printWrapped("  ", advice))
 	}
 	errs = append(errs, t.printEscalated(b))
 	if !b.Who.AsksPerson() {
@@ -125,22 +122,6 @@ func (t *terminal) printEscalated(b *projection.Board) error {
 		}
 	}
 	return nil
-}
-
-// printHead prints the line that says whether a board waits.
-func (t *terminal) printHead(b *projection.Board) error {
-	switch {
-	case b.Who == projection.Mend && b.About() == "":
-		return t.printWrapped("", b.Headline())
-	case b.Who.AsksPerson():
-		return t.printWrapped("", fmt.Sprintf("%s waits for your decision: %s", b.Board, b.Why()))
-	case b.About() != "":
-		return t.printWrapped("", fmt.Sprintf("%s goes on without your decision: %s", b.Board, b.Why()))
-	case b.IsAtWork():
-		return t.stdout.Printf("%s is at work, and waits for no decision\n", b.Board)
-	default:
-		return t.stdout.Printf("%s waits for no decision\n", b.Board)
-	}
 }
 
 // printWrapped prints a head, and a text to its right that breaks between words.

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -323,6 +324,10 @@ func (b *Board) EndAs(end flow.Finish, code int, q *Question) {
 // EndWords returns how the board stands in a word or two.
 func (b *Board) EndWords() string {
 	switch {
+	case b.unread:
+		return "cannot be read"
+	case b.Damage != "":
+		return "its journal is damaged"
 	case b.State == NeverRun && b.Who == Mend:
 		return "cannot be run"
 	case b.State == NeverRun && b.Archive != "":
@@ -333,8 +338,14 @@ func (b *Board) EndWords() string {
 		return "never run"
 	case b.reopened:
 		return "to be run again"
+	case b.IsAtWork() && b.Open != nil:
+		return fmt.Sprintf("at work, step %d", b.Open.Step)
 	case b.IsAtWork():
-		return "running"
+		return "at work"
+	case b.Reason.By == event.ByKilled:
+		return "killed"
+	case b.Outcome == event.Complete && b.Weight != event.Success:
+		return "complete, with a remark"
 	default:
 		return b.Outcome.Words()
 	}

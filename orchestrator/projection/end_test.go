@@ -270,12 +270,15 @@ func TestSetInvalid(t *testing.T) {
 // TestEndWords: how a board stands in a word or two.
 func TestEndWords(t *testing.T) {
 	for want, b := range map[string]Board{
-		"never run":          {State: NeverRun},
-		"cannot be run":      {State: NeverRun, Who: Mend},
-		"running":            {State: Pending},
-		"to be run again":    {State: Ended, Outcome: event.Complete, reopened: true},
-		"no valid reply":     {State: Ended, Outcome: event.Exhausted},
-		"another run has it": {State: Ended, Outcome: event.Owned},
+		"never run":               {State: NeverRun},
+		"cannot be run":           {State: NeverRun, Who: Mend},
+		"at work":                 {State: Pending},
+		"at work, step 3":         {State: Running, Open: &OpenStep{Step: 3}},
+		"killed":                  {State: Ended, Outcome: event.Interrupted, Reason: Reason{By: event.ByKilled}},
+		"complete, with a remark": {State: Ended, Outcome: event.Complete, Weight: event.Warning},
+		"to be run again":         {State: Ended, Outcome: event.Complete, reopened: true},
+		"no valid reply":          {State: Ended, Outcome: event.Exhausted},
+		"another run has it":      {State: Ended, Outcome: event.Owned},
 	} {
 		if got := b.EndWords(); got != want {
 			t.Errorf("%s, %s: %q, want %q", b.State, b.Outcome, got, want)

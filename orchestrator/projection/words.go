@@ -46,6 +46,22 @@ func (b *Board) Headline() string {
 	}
 }
 
+// Asks returns in one line whether the board waits for a person, and why.
+func (b *Board) Asks() string {
+	switch {
+	case b.Who == Mend && b.About() == "":
+		return b.Headline()
+	case b.Who.AsksPerson():
+		return b.Board + " waits for your decision: " + b.Why()
+	case b.About() != "":
+		return b.Board + " goes on without your decision: " + b.Why()
+	case b.IsAtWork():
+		return b.Board + " is at work, and waits for no decision"
+	default:
+		return b.Board + " waits for no decision"
+	}
+}
+
 // What returns how the board stands in a few words, without the board's name.
 func (b *Board) What() string {
 	switch {
@@ -96,14 +112,9 @@ func (b *Board) Progress() string {
 	if before := b.Count(DoneBefore); before > 0 {
 		text += fmt.Sprintf(", %d of them before", before)
 	}
-	for _, of := range []struct {
-		n    int
-		word string
-	}{
-		{b.Count(NotOK), "not ok"}, {b.Count(SetAside), "set aside"}, {b.Count(Settled), "skipped"}, {b.Count(Quarantined), "quarantined"},
-	} {
-		if of.n > 0 {
-			text += fmt.Sprintf(", %d %s", of.n, of.word)
+	for _, state := range []TaskState{NotOK, SetAside, Settled, Quarantined} {
+		if n := b.Count(state); n > 0 {
+			text += fmt.Sprintf(", %d %s", n, state.Words())
 		}
 	}
 	return text
