@@ -214,19 +214,18 @@ type Choice string
 
 // The values of Choice.
 const (
-	Accept   Choice = "accept"   // the board, its file, the work or a task is accepted as it is
-	Retry    Choice = "retry"    // the work is done again, or the file is put back
-	Override Choice = "override" // the board goes on in spite of a checkpoint
+	Accept Choice = "accept" // the board, its file, the work or a task is accepted as it is
+	Retry  Choice = "retry"  // the work is done again, or the file is put back
+	Skip   Choice = "skip"   // the board goes on without a task, which stays undone
 
-	// ForcedFinalize allows the deletion of the team although some members never answered.
-	ForcedFinalize Choice = "forced-finalize"
-
-	ReleaseTasks Choice = "release" // agents may work on tasks in quarantine again, at once
-
-	Skip Choice = "skip" // the board goes on without a task, which stays undone
+	// Words of earlier versions, which ack still takes: people have accept and retry for all subjects. A run
+	// at work still gets a release as a message.
+	Override       Choice = "override"        // the board goes on in spite of a checkpoint
+	ForcedFinalize Choice = "forced-finalize" // the team is deleted although some members never answered
+	ReleaseTasks   Choice = "release"         // agents may work on tasks in quarantine again, at once
 )
 
-// Word returns the word for people: they have accept and retry for all subjects.
+// Word returns the word that stands for a word of an earlier version.
 func (c Choice) Word() Choice {
 	switch c {
 	case Override, ForcedFinalize:

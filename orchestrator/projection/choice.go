@@ -49,15 +49,18 @@ type Choice struct {
 	Tasks   []string     `json:"tasks,omitempty"` // tasks that the command may name
 	Does    string       `json:"does"`            // the effect, in words
 	Command string       `json:"command"`         // the command that decides
+
+	was event.Choice // word of earlier versions for it, which is still taken; "": there is none
 }
 
-// Offers returns the choice with this word, or nil if the word is not valid now.
+// Offers returns the choice with this word, or with the word of an earlier version for it. It returns nil
+// if the word is not valid now.
 func (q *Question) Offers(word event.Choice) *Choice {
 	if q == nil {
 		return nil
 	}
 	for i, c := range q.Choices {
-		if c.Word == word {
+		if c.Word == word || c.was != "" && c.was == word {
 			return &q.Choices[i]
 		}
 	}
@@ -154,7 +157,7 @@ func (f *Facts) Question(h *flow.History) *Question {
 		return ask(event.AboutJournal, h.Standstill(), Choice{Word: event.Accept, Does: "goes on with the state that the sound records give"})
 	case s.Supervisor.Waits() != "":
 		return ask(event.AboutCheckpoint, s.Supervisor.Waits(),
-			Choice{Word: event.Accept, Does: "goes on in spite of it"},
+			Choice{Word: event.Accept, was: event.Override, Does: "goes on in spite of it"},
 			Choice{Word: event.Retry, Does: "has it looked at anew; no finished work is done again"})
 	case f.waitingTask(s) != nil:
 		return askOfEnd(event.AboutChanged, f.waitingChoices(s)...)
@@ -184,7 +187,7 @@ func (f *Facts) Question(h *flow.History) *Question {
 	}
 	if missing := s.Teardown.Unanswered(); len(missing) > 0 && !s.Running {
 		return ask(event.AboutTeam, strings.Join(missing, ", ")+" never answered the request to shut down",
-			Choice{Word: event.Accept, Does: "lets the team be deleted without"})
+			Choice{Word: event.Accept, was: event.ForcedFinalize, Does: "lets the team be deleted without"})
 	}
 	return nil
 }
@@ -237,7 +240,7 @@ func (f *Facts) fileChoices(s *flow.State, unknown bool) (all []Choice) {
 
 // release returns the choice that ends the quarantine of a task.
 func release(s *flow.State, does string) Choice {
-	c := Choice{Word: event.Retry, Task: s.Quarantine[0].Task, Does: does}
+	c := Choice{Word: event.Retry, was: event.ReleaseTasks, Task: s.Quarantine[0].Task, Does: does}
 	for _, q := range s.Quarantine {
 		c.Tasks = append(c.Tasks, q.Task)
 	}
@@ -309,7 +312,7 @@ func (f *Facts) asideChoices(s *flow.State) []Choice {
 	for _, a := range f.asides(s) {
 		tasks = append(tasks, a.Task)
 	}
-	retry := Choice{Word: event.Retry, Tasks: slices.Clone(tasks), Does: "has " + them(tasks) + " tried again; the next run does it"}
+	retry := Choice{Word: event.Retry, was: event.ReleaseTasks, Tasks: slices.Clone(tasks), Does: "has " + them(tasks) + " tried again; the next run does it"}
 	for _, q := range s.Quarantine {
 		if !slices.Contains(tasks, q.Task) {
 			retry.Tasks = append(retry.Tasks, q.Task)

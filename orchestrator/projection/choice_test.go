@@ -174,6 +174,28 @@ func TestOneWordForADecision(t *testing.T) {
 	}
 }
 
+// TestWordsOfEarlierVersions: a word of an earlier version is taken for the choice that it was about, and for no
+// other: it stands for that choice in the journal, too.
+func TestWordsOfEarlierVersions(t *testing.T) {
+	about := map[event.Choice][]event.Subject{
+		event.Override: {event.AboutCheckpoint}, event.ForcedFinalize: {event.AboutTeam}, event.ReleaseTasks: {event.AboutQuarantine, event.AboutAside},
+	}
+	seen := map[event.Choice]bool{}
+	for name, tt := range scenes(t) {
+		b := tt.stand()
+		for word, subjects := range about {
+			c := b.question.Offers(word)
+			if takes := slices.Contains(subjects, b.About()); (c != nil) != takes || takes && c.Word != word.Word() {
+				t.Errorf("%s: %s stands for %+v", name, word, c)
+			}
+			seen[word] = seen[word] || c != nil
+		}
+	}
+	if len(seen) != len(about) || !seen[event.Override] || !seen[event.ForcedFinalize] || !seen[event.ReleaseTasks] {
+		t.Errorf("the scenes offer %v", seen)
+	}
+}
+
 // TestEndChoices: what the words of an end do, with and without a choice of tasks.
 func TestEndChoices(t *testing.T) {
 	ended := flow.State{Last: flow.ManagerReply{Status: "ok", BoardSHA: "s"}, Dropped: []string{"z.md"}}
