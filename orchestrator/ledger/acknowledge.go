@@ -286,14 +286,12 @@ func (a *arbitration) taskOfChoice(w *projection.Question, word event.Choice) (t
 	switch {
 	case w == nil:
 		return "", &failure.Invalid{Err: fmt.Errorf("%s waits for no decision", a.path), Fix: "kanban-run status " + name}
-	case c == nil && len(w.Choices) == 0:
-		return "", &failure.Invalid{Err: fmt.Errorf("%s is no choice: %s", word, w.Why), Fix: a.standing.Advice()}
 	case c != nil && c.Command != "":
 		return "", &failure.Invalid{Err: fmt.Errorf("%s of a board does not settle what waits in the work tree: %s", word, w.Why), Fix: c.Command}
 	case c == nil:
 		return "", &failure.Invalid{
 			Err: fmt.Errorf("%s is no choice about this: %s", word, w.Why),
-			Fix: a.standing.Offer(),
+			Fix: a.standing.Card().Line(),
 		}
 	case a.answer.Task == "":
 		return c.Task, nil

@@ -2,6 +2,7 @@ package projection
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/event"
@@ -135,7 +136,7 @@ func (b *Board) Advice() string {
 	case b.Hint != "":
 		return b.Hint
 	case b.Who == Decide && b.question != nil:
-		return b.Card().line()
+		return b.Card().Line()
 	case b.Who == Mend:
 		return b.fix
 	case b.Outcome == event.Owned:
@@ -159,17 +160,13 @@ func (b *Board) Advice() string {
 // goesOn tells of the command of the last run.
 const goesOn = "the same command goes on"
 
-// line returns the card's hint and commands in a sentence.
-func (c Card) line() string {
+// Line returns the card's hint and commands in a sentence.
+func (c Card) Line() string {
 	var all []string
-	for _, command := range c.Shows {
-		all = append(all, command.Line+" "+command.Does)
-	}
-	if c.Hint != "" {
-		all = append(all, c.Hint)
-	}
-	for _, command := range c.Acts {
-		all = append(all, command.Line+" "+command.Does)
+	for _, command := range slices.Concat(c.Shows, []Command{{Does: c.Hint}}, c.Acts) {
+		if text := strings.TrimSpace(command.Line + " " + command.Does); text != "" {
+			all = append(all, text)
+		}
 	}
 	if c.Runs.Line != "" {
 		all = append(all, "then "+goesOn)

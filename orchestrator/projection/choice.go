@@ -120,15 +120,6 @@ func (b *Board) Besides() string {
 	return b.question.Why
 }
 
-// Offer returns in one line the commands with which a person can decide, and their effects.
-func (b *Board) Offer() string {
-	var all []string
-	for _, c := range b.Choices {
-		all = append(all, c.Command+" "+c.Does)
-	}
-	return strings.Join(all, "; ")
-}
-
 // Question returns what a person may decide about the board, or nil for nothing. The first case that
 // fits counts.
 func (f *Facts) Question(h *flow.History) *Question {
