@@ -17,7 +17,6 @@ import (
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/preflight"
@@ -384,8 +383,9 @@ func hintFor(r result.Result, dry bool) string {
 	// If another run owns the board, the advice is better than the error's hint, because only the
 	// advice names the board.
 	hint := hintOf(r.Err)
+	saysHow := errors.As(r.Err, new(interface{ Resumes() })) || durable.MachineHint(r.Err) != ""
 	switch {
-	case r.Outcome == event.Failed && !failure.IsGoneOnFrom(r.Err) && durable.MachineHint(r.Err) == "":
+	case r.Outcome == event.Failed && !saysHow:
 		return cmp.Or(hint, "mend that") + "; then the same command goes on"
 	case hint != "" && !errors.As(r.Err, new(*durable.HeldError)):
 		return hint

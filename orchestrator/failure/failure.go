@@ -36,15 +36,6 @@ func HintOf(err error) string {
 	return ""
 }
 
-// Resumable is an error whose hint says how a run goes on after it.
-type Resumable interface{ Resumes() }
-
-// IsGoneOnFrom reports whether an error is [Resumable].
-func IsGoneOnFrom(err error) bool {
-	var r Resumable
-	return errors.As(err, &r)
-}
-
 // Quote quotes a path for a shell, because the remedy for a failure is a command to copy. The result
 // has only characters that can be printed: others are quoted as bash, ksh and zsh know it, byte by byte,
 // because not every locale has them. If a path cannot be quoted, Quote returns it unchanged.
