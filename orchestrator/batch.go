@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"kanban-run/orchestrator/divergence"
-	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/pool"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/result"
@@ -56,7 +55,8 @@ func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 func runBoard(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool, tree *trust.Tree, res *result.Result) {
 	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
 	if stop.Err() != nil {
-		res.Outcome, res.Text, res.Signal = event.Interrupted, "not started", context.Cause(stop)
+		res.Explain(stop, context.Cause(stop))
+		res.Text = "not started"
 		return
 	}
 	l, release, err := open(stop, kill, p, begun, all, tree)

@@ -25,7 +25,7 @@ func (l *loop) readBoard() (b *board.Board, view flow.Board, err error) {
 		sha = l.workspace.SHA()
 	}
 	// known is false if the file could not be read because of a fault of this machine.
-	known := sha != "" || result.OutcomeOf(l.stop, err) == event.Invalid
+	known := sha != "" || result.Of(l.stop, err).Outcome == event.Invalid
 	if known {
 		if err := l.divergence.Note(b, sha, err); err != nil {
 			return nil, view, err

@@ -69,7 +69,7 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 	}
 	if err == nil {
 		// What an agent brought about by itself is told in its own words.
-		if printed := l.caller.Printed(); end.Outcome == event.Exhausted && printed != "" && !end.Quotes && !errors.As(err, new(*trust.ChangedError)) {
+		if printed := l.caller.Printed(); end.Outcome == event.Exhausted && printed != "" && !end.Quotes {
 			end.Text += "; it said on stderr: " + printed
 		}
 		l.supervisor.WarnOfUnheld(end)
@@ -84,14 +84,13 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		}
 		return end.Outcome, end.Text, err
 	}
-	outcome := result.OutcomeOf(l.stop, err)
-	note := l.ledger.Finish(event.RunInterrupted{Board: l.job.Board, Outcome: outcome, Reason: err.Error(), By: result.ByOf(err), Exit: result.ExitOf(err), Hint: result.HintOf(err),
-		Changed: errors.As(err, new(*trust.ChangedError)), Until: result.Until(outcome, err), Waited: l.member.CutWait(), Quarantined: l.caller.Quarantined(), Behind: behind})
-	note = errors.Join(note, l.carrier.RecordEvents())
+	ended := result.Of(l.stop, err)
+	ended.Board, ended.Waited, ended.Quarantined, ended.Behind = l.job.Board, l.member.CutWait(), l.caller.Quarantined(), behind
+	note := errors.Join(l.ledger.Finish(ended), l.carrier.RecordEvents())
 	if note == nil {
 		note = l.finishEnd(turn)
 	}
-	return outcome, err.Error(), errors.Join(err, note)
+	return ended.Outcome, ended.Reason, errors.Join(err, note)
 }
 
 // keepOutput keeps the output that is not journaled in a folder that no run empties, and returns the

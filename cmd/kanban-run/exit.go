@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -16,7 +17,6 @@ import (
 	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/supervise"
-	"kanban-run/orchestrator/trust"
 )
 
 // The exit codes. Their meanings are in exitTable, which the help shows.
@@ -95,8 +95,8 @@ func codeOf(r result.Result) int {
 	switch {
 	case r.Outcome == event.Incomplete && r.Lenient:
 		return exitComplete
-	case r.Outcome == event.Interrupted:
-		return codeOfError(r.Signal)
+	case r.Exit != 0:
+		return r.Exit
 	case r.Outcome == "":
 		return exitFailed
 	default:
@@ -104,47 +104,24 @@ func codeOf(r result.Result) int {
 	}
 }
 
-// codeOfError returns the exit code for an error that ended the program.
+// codeOfError returns the exit code for an error that ended the program. What can end a board's run ends
+// another command alike.
 func codeOfError(err error) int {
-	var (
-		usage     *usageError
-		invalid   *failure.Invalid
-		noRun     *ledger.NoRunError
-		held      *durable.HeldError
-		setup     *agent.ConfigError
-		settings  *invalidSettings
-		exhausted *once.ExhaustedError
-		declined  *once.DeclinedError
-		signal    *signalError
-		killed    *killedError
-		frozen    *failure.Frozen
-		open      *supervise.UnfinishedError
-		later     *agent.LaterError
-		limit     *agent.LimitError
-		changed   *trust.ChangedError
-	)
+	end := result.Of(context.Background(), err)
 	switch {
 	case durable.IsMachineFault(err):
 		return exitFailed
-	case errors.As(err, &signal):
-		return signal.SignalExit()
-	case errors.As(err, &killed):
-		return 128 + int(killed.signal)
-	case errors.As(err, &frozen):
-		return exitFrozen
-	case errors.As(err, &limit):
-		return exitLimit
-	case errors.As(err, &open), errors.As(err, &declined), errors.As(err, &changed):
+	case end.Exit != 0:
+		return end.Exit
+	case end.Outcome != event.Failed:
+		return end.Outcome.Exit()
+	case errors.As(err, new(*supervise.UnfinishedError)), errors.As(err, new(*once.DeclinedError)):
 		return exitNeedsPerson
-	case errors.As(err, &held):
-		return exitOwned
-	case errors.As(err, &exhausted):
+	case errors.As(err, new(*once.ExhaustedError)):
 		return exitExhausted
-	case errors.As(err, &usage), errors.As(err, &invalid), errors.As(err, &noRun), errors.As(err, &setup),
-		errors.As(err, &settings):
+	case errors.As(err, new(*usageError)), errors.As(err, new(*ledger.NoRunError)), errors.As(err, new(*agent.ConfigError)),
+		errors.As(err, new(*invalidSettings)):
 		return exitInvalid
-	case errors.As(err, &later):
-		return exitLater
 	default:
 		return exitFailed
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -48,13 +49,13 @@ func TestExitCodes(t *testing.T) {
 		known[want] = true
 	}
 	for signal, want := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 143, syscall.SIGQUIT: 131} {
-		if got := codeOf(result.Result{Outcome: event.Interrupted, Signal: &signalError{signal}}); got != want {
+		if got := codeOf(stoppedBy(&signalError{signal})); got != want {
 			t.Errorf("codeOf(interrupted by %v) = %d, want %d", signal, got, want)
 		}
 		known[want] = true
 	}
 	killed := &killedError{signal: syscall.SIGKILL}
-	if got := codeOf(result.Result{Outcome: event.Interrupted, Signal: killed}); got != 137 || codeOfError(killed) != 137 {
+	if got := codeOf(stoppedBy(killed)); got != 137 || codeOfError(killed) != 137 {
 		t.Errorf("codeOf(killed) = %d, want 137", got)
 	}
 	known[137] = true
@@ -139,4 +140,12 @@ func TestDocumentedExitCodes(t *testing.T) {
 			t.Errorf("docs/running.md lacks %q", line)
 		}
 	}
+}
+
+// stoppedBy returns the result of a run that a cause has stopped.
+func stoppedBy(cause error) (r result.Result) {
+	stopped, stop := context.WithCancelCause(context.Background())
+	stop(cause)
+	r.Explain(stopped, cause)
+	return r
 }

@@ -67,6 +67,9 @@ type killedError struct {
 	resumeHint string // see command.resumeHint
 }
 
+// SignalExit returns the exit code of a shell for the signal.
+func (e *killedError) SignalExit() int { return 128 + int(e.signal) }
+
 func (e *killedError) Error() string {
 	return fmt.Sprintf("the run was ended from outside (%v); its agents were ended too", e.signal)
 }

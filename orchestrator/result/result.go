@@ -52,24 +52,24 @@ type Result struct {
 	Lenient bool   `json:"-"` // the outcome "incomplete" is no failure
 	Log     string `json:"-"` // path of supervisor-log.md
 	Err     error  `json:"-"` // error that ended the run; nil after an interruption or at an end without an error
-	Signal  error  `json:"-"` // cause of an interruption, such as a signal; nil for other outcomes
+	Exit    int    `json:"-"` // exit code of an interruption; 0: it follows from the outcome
 	// Question is what a person may decide about the board; nil if nothing is known.
 	Question *projection.Question `json:"-"`
 }
 
-// Explain sets the outcome and the text of a run that ended with err. It also sets Signal after an
+// Explain sets the outcome and the text of a run that ended with err, with its exit code after an
 // interruption, and otherwise Until and Err. If err is nil, it changes nothing.
 func (r *Result) Explain(stop context.Context, err error) {
 	if err == nil {
 		return
 	}
-	r.Outcome = OutcomeOf(stop, err)
+	end := Of(stop, err)
+	r.Outcome, r.Exit = end.Outcome, end.Exit
 	if r.Outcome == event.Interrupted {
-		r.Signal = context.Cause(stop)
-		r.Text = r.Signal.Error()
+		r.Text = context.Cause(stop).Error()
 		return
 	}
-	r.Text, r.Until, r.Err = oneLine(err), Until(r.Outcome, err), err
+	r.Text, r.Until, r.Err = oneLine(err), end.Until, err
 }
 
 // End returns how the run ended, in the form of package flow.
@@ -89,9 +89,19 @@ func oneLine(err error) string {
 	return strings.Join(said, "; ")
 }
 
-// OutcomeOf returns the outcome of a run that ended with err. The outcome is event.Interrupted if
-// the context named stop has ended and err wraps the cause of that end.
-func OutcomeOf(stop context.Context, err error) event.Outcome {
+// Of returns the record of a run that ended with err. The outcome is event.Interrupted if the context named
+// stop has ended and err wraps the cause of that end. Board, and what only the run knows, are not set.
+func Of(stop context.Context, err error) event.RunInterrupted {
+	end := event.RunInterrupted{Outcome: outcomeOf(stop, err), Reason: err.Error(), By: byOf(err), Exit: exitOf(err),
+		Hint: cmp.Or(failure.HintOf(err), durable.MachineHint(err)), Changed: errors.As(err, new(*trust.ChangedError))}
+	var later *agent.LaterError
+	if end.Outcome == event.Later && errors.As(err, &later) && !later.Reset.IsZero() {
+		end.Until = later.Reset.UTC().Format(time.RFC3339)
+	}
+	return end
+}
+
+func outcomeOf(stop context.Context, err error) event.Outcome {
 	switch {
 	case stop.Err() != nil && errors.Is(err, context.Cause(stop)):
 		return event.Interrupted
@@ -117,8 +127,8 @@ func OutcomeOf(stop context.Context, err error) event.Outcome {
 	}
 }
 
-// ByOf returns what ended a run with an error, or "" if that follows from the outcome.
-func ByOf(err error) event.By {
+// byOf returns what ended a run with an error, or "" if that follows from the outcome.
+func byOf(err error) event.By {
 	switch {
 	case errors.As(err, new(*gitstore.SecretError)):
 		return event.BySecret
@@ -131,24 +141,11 @@ func ByOf(err error) event.By {
 	}
 }
 
-// ExitOf returns the exit code of a run that a signal ended, or 0.
-func ExitOf(err error) int {
+// exitOf returns the exit code of a run that a signal ended, or 0.
+func exitOf(err error) int {
 	var signal interface{ SignalExit() int }
 	if errors.As(err, &signal) {
 		return signal.SignalExit()
 	}
 	return 0
-}
-
-// HintOf returns what mends an error that ended a run, or "".
-func HintOf(err error) string { return cmp.Or(failure.HintOf(err), durable.MachineHint(err)) }
-
-// Until returns the time from which the provider accepts calls again, in RFC 3339. It returns "" if
-// the provider names no time, or if the outcome is not event.Later.
-func Until(o event.Outcome, err error) string {
-	var later *agent.LaterError
-	if o != event.Later || !errors.As(err, &later) || later.Reset.IsZero() {
-		return ""
-	}
-	return later.Reset.UTC().Format(time.RFC3339)
 }

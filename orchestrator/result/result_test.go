@@ -16,9 +16,9 @@ import (
 	"kanban-run/orchestrator/gitstore"
 )
 
-// TestOutcomeOf: each fault has its outcome, also where it is wrapped and joined; a lack of files
+// TestOf: each fault has its outcome, also where it is wrapped and joined; a lack of files
 // or memory wins over the faults that follow from it, and a limit over the lack.
-func TestOutcomeOf(t *testing.T) {
+func TestOf(t *testing.T) {
 	invalid := &failure.Invalid{Err: errors.New("no such role")}
 	for want, errs := range map[event.Outcome][]error{
 		event.LimitReached: {&agent.LimitError{}, errors.Join(syscall.EMFILE, &agent.LimitError{})},
@@ -31,7 +31,7 @@ func TestOutcomeOf(t *testing.T) {
 	} {
 		for _, err := range errs {
 			for _, wrapped := range []error{err, fmt.Errorf("start: %w", err), errors.Join(errors.New("and another"), err)} {
-				if got := OutcomeOf(context.Background(), wrapped); got != want {
+				if got := Of(context.Background(), wrapped).Outcome; got != want {
 					t.Errorf("%T (%v): %s, want %s", err, wrapped, got, want)
 				}
 			}
@@ -43,7 +43,7 @@ func TestOutcomeOf(t *testing.T) {
 // of a provider says until when.
 func TestExplain(t *testing.T) {
 	stopped, stop := context.WithCancelCause(context.Background())
-	cause := errors.New("SIGTERM")
+	cause := signal(143)
 	stop(cause)
 	reset := time.Date(2026, 11, 25, 4, 0, 0, 0, time.UTC)
 	full, errAny := errors.New("write journal: disk full"), errors.New("any")
@@ -53,7 +53,7 @@ func TestExplain(t *testing.T) {
 		want Result
 	}{
 		{context.Background(), nil, Result{Outcome: event.Complete, Text: "as it was"}},
-		{stopped, errors.Join(cause, &agent.LaterError{Reset: reset}), Result{Outcome: event.Interrupted, Text: cause.Error(), Signal: cause}},
+		{stopped, errors.Join(cause, &agent.LaterError{Reset: reset}), Result{Outcome: event.Interrupted, Text: cause.Error(), Exit: 143}},
 		{stopped, full, Result{Outcome: event.Failed, Text: full.Error(), Err: errAny}},
 		{context.Background(), &agent.LaterError{Text: "quota", Reset: reset.In(time.FixedZone("", 3600))},
 			Result{Outcome: event.Later, Text: "quota (until 2026-11-25T04:00:00Z)", Until: "2026-11-25T04:00:00Z", Err: errAny}},
@@ -62,8 +62,14 @@ func TestExplain(t *testing.T) {
 	} {
 		got := Result{Outcome: event.Complete, Text: "as it was"}
 		got.Explain(c.stop, c.err)
-		if got.Outcome != c.want.Outcome || got.Text != c.want.Text || got.Until != c.want.Until || got.Signal != c.want.Signal || (got.Err != nil) != (c.want.Err != nil) {
+		if got.Outcome != c.want.Outcome || got.Text != c.want.Text || got.Until != c.want.Until || got.Exit != c.want.Exit || (got.Err != nil) != (c.want.Err != nil) {
 			t.Errorf("%v: %+v, want %+v", c.err, got, c.want)
 		}
 	}
 }
+
+// signal is a signal with its exit code.
+type signal int
+
+func (s signal) Error() string   { return "SIGTERM" }
+func (s signal) SignalExit() int { return int(s) }
