@@ -142,6 +142,7 @@ func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 			continue
 		}
 		for _, other := range prepared {
+			p.Workspace.ShareWith(other.Workspace)
 			if os.SameFile(p.file, other.file) {
 				errs = append(errs, &failure.Invalid{
 					Err: fmt.Errorf("%s: the board is named twice (also as %s)", p.Board, other.Board),

@@ -82,6 +82,7 @@ func (w *Workspace) tree(mark proc.Mark) worktree.Tree {
 		Dir:   w.Place.Dir(),
 		Mark:  mark,
 		Calls: filepath.Join(w.Dir().Path, "git"),
+		Share: w.share,
 		Ignore: func(name string) bool {
 			path := filepath.Join(w.Place.Dir(), name)
 			return name == kanban ||
