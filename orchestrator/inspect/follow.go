@@ -21,6 +21,8 @@ type Follower struct {
 
 	dir  rundir.Dir
 	fold *ledger.Follower // nil: nothing was read
+
+	round *round // nil: only this board is looked at
 }
 
 // History is like [History], but calls the function visit only for the entries that were
@@ -38,7 +40,7 @@ func (f *Follower) History(visit func(event.Entry) error) (flow.History, journal
 		h, sum, err = f.fold.Fold(visit)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		err = &ledger.NoRunError{Board: f.Board, Archive: archiveOf(dir)}
+		err = &ledger.NoRunError{Board: f.Board, Archive: f.round.archiveOf(dir)}
 	}
 	if err == nil && filepath.Base(f.Board) != filepath.Base(dir.Journal()) {
 		err = ledger.CheckFile(dir, h)
@@ -63,12 +65,15 @@ func (l Looker) Reader(path string) *Reader {
 }
 
 // Look is like [Looker.Look]. After an error the next call reads all again.
-func (r *Reader) Look() (Board, error) {
+func (r *Reader) Look() (Board, error) { return r.lookIn(nil) }
+
+func (r *Reader) lookIn(all *round) (Board, error) {
 	mark := Mark(r.follower.Board)
 	if mark == r.seen {
 		return r.board, nil
 	}
-	b, err := r.looker.look(r.follower.Board, r.read)
+	r.follower.round = all
+	b, err := r.looker.look(r.follower.Board, r.read, all)
 	if r.board, r.seen = b, mark; err != nil {
 		r.seen = ""
 	}

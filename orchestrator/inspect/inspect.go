@@ -53,7 +53,7 @@ func History(boardPath string, visit func(event.Entry) error) (flow.History, jou
 	}
 	h, sum, err := ledger.Fold(dir, visit)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = &ledger.NoRunError{Board: boardPath, Archive: archiveOf(dir)}
+		err = &ledger.NoRunError{Board: boardPath, Archive: (*round)(nil).archiveOf(dir)}
 	}
 	if err == nil && filepath.Base(boardPath) != filepath.Base(dir.Journal()) {
 		err = ledger.CheckFile(dir, h)
