@@ -84,7 +84,8 @@ func (t *terminal) view(l inspect.Looker, boards []string, address string, open 
 		return err
 	}
 	g := &gallery{terminal: t, boards: boards, readers: readersOf(l, boards)}
-	server := view.New(view.Source{Render: g.render, State: g.state, Policy: page.Policy(true)}, listener.Addr())
+	g.page.Options = page.Options{Command: "kanban-run view", Hide: t.secrets.Hide, Live: true, Tells: roster.Listens}
+	server := view.New(view.Source{Render: g.render, State: g.state, Difference: page.Difference, Policy: page.Policy(true)}, listener.Addr())
 	if err := t.stdout.PrintTrusted(server.URL(listener.Addr()) + "\n"); err != nil {
 		return err
 	}
@@ -158,6 +159,8 @@ type gallery struct {
 	*terminal
 	boards  []string
 	readers []*inspect.Reader // of boards
+	page    page.Renderer
+	secrets int // result of [console.Secrets.Count] when page was begun
 }
 
 // state returns a text that changes with a board, its journal or its agent's activity.
@@ -177,5 +180,8 @@ func (g *gallery) render() ([]byte, error) {
 		}
 		boards = append(boards, &b.Board)
 	})
-	return page.Render(boards, page.Options{Command: "kanban-run view", Hide: g.secrets.Hide, Live: true, Tells: roster.Listens})
+	if n := g.terminal.secrets.Count(); n != g.secrets { // what the page keeps may show the new ones
+		g.secrets, g.page = n, page.Renderer{Options: g.page.Options}
+	}
+	return g.page.Render(boards)
 }
