@@ -151,7 +151,7 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.
 	}
 	stop, kill, release := t.contexts(func(first bool) { s.noticeSignal(t, first) })
 	defer release()
-	tuneRuntime(len(prepared))
+	tuneRuntime(prepared)
 	results := orchestrator.RunAll(stop, kill, prepared, bounds)
 	s.notifier.Close(stop)
 	s.close()
@@ -174,18 +174,33 @@ func dirsOf(boards []*preflight.Prepared) (dirs []string) {
 
 // tuneRuntime fits Go's runtime to a run, which nearly always waits. It allows one processor,
 // because waking a second thread takes longer than the work that the second thread would do.
-// Garbage may grow to twice the size of the live heap. With more than 100 boards it may grow to
-// 15 % of the live heap. The environment variables GOMAXPROCS and GOGC take precedence.
-func tuneRuntime(boards int) {
+// The environment variables GOMAXPROCS and GOGC take precedence.
+func tuneRuntime(boards []*preflight.Prepared) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
 	}
+	size := int64(0)
+	for _, p := range boards {
+		size += p.Size()
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent(len(boards), size))
+	}
+}
+
+// largeBoards is the size of boards, in bytes, whose garbage would take most of a run's memory.
+const largeBoards = 256 << 10
+
+// garbagePercent returns how large garbage may grow before it is collected, in percent of the live heap.
+// The parameter size is that of all boards, in bytes.
+func garbagePercent(boards int, size int64) int {
 	switch {
-	case os.Getenv("GOGC") != "":
 	case boards > 100:
-		debug.SetGCPercent(15)
+		return 15
+	case size > largeBoards:
+		return 100
 	default:
-		debug.SetGCPercent(200)
+		return 200
 	}
 }
 

@@ -255,6 +255,9 @@ func checkNames(job *Job, path string) error {
 // Dir returns the work directory.
 func (p *Prepared) Dir() string { return p.Workspace.Place.Dir() }
 
+// Size returns the size of the board's file, in bytes.
+func (p *Prepared) Size() int64 { return p.file.Size() }
+
 // Player returns the program that plays a role in the work directory.
 func (p *Prepared) Player(role string) (*roster.Player, error) { return p.Roster.Player(role, p.Dir()) }
 
