@@ -8,7 +8,7 @@ func TestGarbagePercent(t *testing.T) {
 		boards int
 		size   int64
 		want   int
-	}{{1, 4 << 10, 200}, {100, 100 << 10, 200}, {1, 350 << 10, 100}, {101, 1 << 10, 15}, {101, 1 << 20, 15}} {
+	}{{1, 4 << 10, 200}, {75, 100 << 10, 200}, {1, 350 << 10, 100}, {200, 40 << 10, 75}, {1000, 200 << 10, 15}, {5000, 1 << 20, 15}} {
 		if got := garbagePercent(tt.boards, tt.size); got != tt.want {
 			t.Errorf("garbagePercent(%d, %d) = %d, want %d", tt.boards, tt.size, got, tt.want)
 		}

@@ -191,17 +191,14 @@ func tuneRuntime(boards []*preflight.Prepared) {
 // largeBoards is the size of boards, in bytes, whose garbage would take most of a run's memory.
 const largeBoards = 256 << 10
 
-// garbagePercent returns how large garbage may grow before it is collected, in percent of the live heap.
-// The parameter size is that of all boards, in bytes.
+// garbagePercent returns how large garbage may grow before it is collected, in percent of the live heap:
+// the less, the more there is of that. The parameter size is that of all boards, in bytes.
 func garbagePercent(boards int, size int64) int {
-	switch {
-	case boards > 100:
-		return 15
-	case size > largeBoards:
-		return 100
-	default:
-		return 200
+	most := 200
+	if size > largeBoards {
+		most = 100
 	}
+	return max(15, min(most, 15_000/boards))
 }
 
 // summary prints the result of each board, and returns the exit code.
@@ -260,9 +257,13 @@ func (t *terminal) refuseUnpushed(r *result.Result) {
 // boards returns how each board stands after a run. If a run failed, was kept out by another run, or left
 // a board that cannot be read, the board is what the run's result says.
 func (s *screen) boards(results []result.Result, keep projection.Keep) []projection.Board {
-	boards := make([]projection.Board, len(results))
+	names := make([]string, len(results))
 	for i, r := range results {
-		b, err := inspect.Looker{Keep: keep}.Look(r.Board)
+		names[i] = r.Board
+	}
+	boards := make([]projection.Board, 0, len(results))
+	inspect.Looker{Keep: keep}.LookAll(names, func(b inspect.Board, err error) {
+		r := results[len(boards)]
 		if s.dry {
 			b.Board = s.record.board(r.Board)
 			b.EndAs(r.Outcome, r.Text, r.Code, r.Question)
@@ -271,8 +272,8 @@ func (s *screen) boards(results []result.Result, keep projection.Keep) []project
 		}
 		b.LastRun.Steps, b.LastRun.Used = r.Steps, r.Used
 		b.Hint, b.Unsaved, b.Branch = r.Hint, r.Unsaved, r.Unpushed
-		boards[i] = b.Board
-	}
+		boards = append(boards, b.Board)
+	})
 	return boards
 }
 

@@ -12,10 +12,23 @@ type round struct {
 	lookups  map[string]func(role string) error // of Looker.Lookup, by the work directory
 }
 
-// LookAll looks at the boards of readers of one looker, and passes each to visit, with the error of
-// [Reader.Look].
+func newRound() *round {
+	return &round{map[string]map[string]string{}, map[string]func(role string) error{}}
+}
+
+// LookAll is like [Looker.Look] for several boards. It passes each to visit.
+func (l Looker) LookAll(paths []string, visit func(Board, error)) {
+	all := newRound()
+	for _, path := range paths {
+		r := l.Reader(path)
+		r.follower.round = all
+		visit(l.look(path, r.read, all))
+	}
+}
+
+// LookAll is like [Looker.LookAll] for the readers of one looker, which look again and again.
 func LookAll(readers []*Reader, visit func(Board, error)) {
-	all := &round{map[string]map[string]string{}, map[string]func(role string) error{}}
+	all := newRound()
 	for _, r := range readers {
 		visit(r.lookIn(all))
 	}

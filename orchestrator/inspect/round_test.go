@@ -31,24 +31,32 @@ func TestLookAll(t *testing.T) {
 		return func(string) error { return nil }
 	}}
 	var readers []*Reader
+	var paths []string
 	for _, name := range []string{"1.yaml", "2.yaml", "3.yaml"} {
-		readers = append(readers, looker.Reader(write(name, "current: a.md\ntasks: [a.md]\n")))
+		paths = append(paths, write(name, "current: a.md\ntasks: [a.md]\n"))
+		readers = append(readers, looker.Reader(paths[len(paths)-1]))
 	}
 	runs := filepath.Dir(rundir.Of(filepath.Join(dir, "1.yaml")).Path)
 	for _, name := range []string{"1.yaml-20260101T000000Z", "1.yaml-20260102T000000Z", "2.yaml-new-20260103T000000Z", "3.yaml-notes"} {
 		write(filepath.Join(strings.TrimPrefix(runs, dir), name+".tar.gz"), "")
 	}
-	var archives []string
-	LookAll(readers, func(b Board, err error) {
-		archives = append(archives, strings.TrimPrefix(b.Archive, runs+string(filepath.Separator)))
-		if b.Next == "" {
-			t.Errorf("%s: what a run would do next is not known", b.Board.Board)
+	for name, lookAll := range map[string]func(func(Board, error)){
+		"readers": func(visit func(Board, error)) { LookAll(readers, visit) },
+		"paths":   func(visit func(Board, error)) { looker.LookAll(paths, visit) },
+	} {
+		loads = 0
+		var archives []string
+		lookAll(func(b Board, err error) {
+			archives = append(archives, strings.TrimPrefix(b.Archive, runs+string(filepath.Separator)))
+			if b.Next == "" {
+				t.Errorf("%s: %s: what a run would do next is not known", name, b.Board.Board)
+			}
+		})
+		if got, want := strings.Join(archives, "|"), "1.yaml-20260102T000000Z.tar.gz||"; got != want {
+			t.Errorf("%s: archives = %q, want %q", name, got, want)
 		}
-	})
-	if got, want := strings.Join(archives, "|"), "1.yaml-20260102T000000Z.tar.gz||"; got != want {
-		t.Errorf("archives = %q, want %q", got, want)
-	}
-	if loads != 1 {
-		t.Errorf("the settings were loaded %d times", loads)
+		if loads != 1 {
+			t.Errorf("%s: the settings were loaded %d times", name, loads)
+		}
 	}
 }
