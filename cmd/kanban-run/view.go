@@ -160,7 +160,7 @@ type gallery struct {
 	boards  []string
 	readers []*inspect.Reader // of boards
 	page    page.Renderer
-	secrets int // result of [console.Secrets.Count] when page was begun
+	hidden  int // result of [console.Secrets.Count] when page was begun
 }
 
 // state returns a text that changes with a board, its journal or its agent's activity.
@@ -180,8 +180,8 @@ func (g *gallery) render() ([]byte, error) {
 		}
 		boards = append(boards, &b.Board)
 	})
-	if n := g.terminal.secrets.Count(); n != g.secrets { // what the page keeps may show the new ones
-		g.secrets, g.page = n, page.Renderer{Options: g.page.Options}
+	if n := g.secrets.Count(); n != g.hidden { // what the page keeps may show the new ones
+		g.hidden, g.page = n, page.Renderer{Options: g.page.Options}
 	}
 	return g.page.Render(boards)
 }
