@@ -68,15 +68,31 @@ type watcher struct {
 	closeTab func()
 }
 
-// watch starts a watcher on a board of n tasks with a history of 500 steps. A command view gets a tab.
-func (l *lab) watch(n int, args []string) (*watcher, error) {
+// viewedSteps is the number of steps that were run before a page is looked at.
+const viewedSteps = 500
+
+// boardToWatch returns the folder of a board with a history of 500 steps. That of a board for view was run
+// by kanban-run, because each step is a row of the page.
+func (l *lab) boardToWatch(n int, command string) (string, error) {
+	if command == "view" {
+		dir, err := l.freshBoard(viewedTasks)
+		if err == nil {
+			_, _, err = timePerStep(viewedSteps, l.kanbanRun(dir, viewedSteps, "--agent", "Manager=walk"), exitLimit)
+		}
+		return dir, err
+	}
 	journal := l.path("history.jsonl")
 	if _, err := os.Stat(journal); err != nil {
 		if err := l.writeHistory(journal, n, historyRecords); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
-	dir, err := l.boardBehind(journal, n)
+	return l.boardBehind(journal, n)
+}
+
+// watch starts a watcher on a board of n tasks with a history. A command view gets a tab.
+func (l *lab) watch(n int, args []string) (*watcher, error) {
+	dir, err := l.boardToWatch(n, args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +111,7 @@ func (l *lab) watch(n int, args []string) (*watcher, error) {
 	return w, err
 }
 
-// openTab reads what a browser reads of the page, until leave.
+// openTab reads what a browser reads of the page, until leave: at each event the page, one at a time.
 func (w *watcher) openTab(line string) error {
 	at := strings.Index(line, "http://")
 	if at < 0 {
@@ -108,21 +124,53 @@ func (w *watcher) openTab(line string) error {
 	}
 	stop, cancel := context.WithCancel(context.Background())
 	w.closeTab = cancel
-	client := &http.Client{Jar: jar}
-	page, err := get(stop, client, address)
+	client, root := &http.Client{Jar: jar}, address[:strings.Index(address, "/?")]
+	for _, first := range []string{address, root + "/"} { // the token becomes a cookie
+		if _, err := fetch(stop, client, first); err != nil {
+			return err
+		}
+	}
+	events, err := get(stop, client, root+"/events")
 	if err != nil {
 		return err
 	}
-	_, _ = io.Copy(io.Discard, page)
-	events, err := get(stop, client, address[:strings.Index(address, "/?")]+"/events")
-	if err != nil {
-		return err
-	}
-	go func() { _, _ = io.Copy(io.Discard, events) }()
+	changes := make(chan struct{}, 1) // what changes while the page is fetched leads to one fetch more
+	go func() {
+		defer close(changes)
+		for lines := bufio.NewScanner(events.Body); lines.Scan(); {
+			if lines.Text() != "event: change" {
+				continue
+			}
+			select {
+			case changes <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	go func() {
+		shown := "" // the number of the page that the tab has; "": none
+		for range changes {
+			next := root + "/"
+			if shown != "" {
+				next += "?since=" + shown
+			}
+			shown, _ = fetch(stop, client, next) // an error means that the watcher has left
+		}
+	}()
 	return nil
 }
 
-func get(stop context.Context, client *http.Client, address string) (io.Reader, error) {
+// fetch reads a page to its end, and returns its number.
+func fetch(stop context.Context, client *http.Client, address string) (number string, err error) {
+	page, err := get(stop, client, address)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(io.Discard, page.Body)
+	return page.Header.Get("Kanban-Page"), errors.Join(err, page.Body.Close())
+}
+
+func get(stop context.Context, client *http.Client, address string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(stop, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
@@ -134,7 +182,7 @@ func get(stop context.Context, client *http.Client, address string) (io.Reader, 
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %s", address, answer.Status)
 	}
-	return answer.Body, nil
+	return answer, nil
 }
 
 // leave ends the watcher, and returns its processor time.

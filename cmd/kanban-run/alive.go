@@ -69,8 +69,7 @@ func keepAlive(out *console.Printer, printers []*console.Printer, say func() []s
 // headlines says how boards stand, those at work first.
 func headlines(boards []string) (lines []string) {
 	var others []string
-	for _, name := range boards {
-		b, err := inspect.Looker{Keep: keepLast}.Look(name)
+	inspect.Looker{Keep: keepLast}.LookAll(boards, func(b inspect.Board, err error) {
 		switch line := b.Headline(); {
 		case err != nil:
 		case b.Owned:
@@ -78,7 +77,7 @@ func headlines(boards []string) (lines []string) {
 		default:
 			others = append(others, line)
 		}
-	}
+	})
 	lines = append(lines, others...)
 	return lines[:min(len(lines), mostAlive)]
 }

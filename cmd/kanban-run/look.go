@@ -42,13 +42,12 @@ func readersOf(l inspect.Looker, names []string) (readers []*inspect.Reader) {
 
 // readAll is like lookAt, for boards that are looked at again.
 func readAll(readers []*inspect.Reader) (boards []*projection.Board, err error) {
-	for _, r := range readers {
-		b, failed := r.Look()
+	inspect.LookAll(readers, func(b inspect.Board, failed error) {
 		boards = append(boards, &b.Board)
 		if len(readers) == 1 && failed != nil && !errors.As(failed, new(*ledger.NoRunError)) {
 			err = failed
 		}
-	}
+	})
 	return boards, err
 }
 

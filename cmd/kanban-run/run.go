@@ -150,7 +150,7 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.
 	}
 	stop, kill, release := t.contexts(func(first bool) { s.noticeSignal(t, first) })
 	defer release()
-	tuneRuntime(len(prepared))
+	tuneRuntime(prepared)
 	results := orchestrator.RunAll(stop, kill, prepared, bounds)
 	s.notifier.Close(stop)
 	s.close()
@@ -180,19 +180,31 @@ func dirsOf(boards []*preflight.Prepared) (dirs []string) {
 
 // tuneRuntime fits Go's runtime to a run, which nearly always waits. It allows one processor,
 // because waking a second thread takes longer than the work that the second thread would do.
-// Garbage may grow to twice the size of the live heap. With more than 100 boards it may grow to
-// 15 % of the live heap. The environment variables GOMAXPROCS and GOGC take precedence.
-func tuneRuntime(boards int) {
+// The environment variables GOMAXPROCS and GOGC take precedence.
+func tuneRuntime(boards []*preflight.Prepared) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
 	}
-	switch {
-	case os.Getenv("GOGC") != "":
-	case boards > 100:
-		debug.SetGCPercent(15)
-	default:
-		debug.SetGCPercent(200)
+	size := int64(0)
+	for _, p := range boards {
+		size += p.Size()
 	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent(len(boards), size))
+	}
+}
+
+// largeBoards is the size of boards, in bytes, whose garbage would take most of a run's memory.
+const largeBoards = 256 << 10
+
+// garbagePercent returns how large garbage may grow before it is collected, in percent of the live heap:
+// the less, the more there is of that. The parameter size is that of all boards, in bytes.
+func garbagePercent(boards int, size int64) int {
+	most := 200
+	if size > largeBoards {
+		most = 100
+	}
+	return max(15, min(most, 15_000/boards))
 }
 
 // summary prints the result of each board, and returns the exit code.
@@ -255,9 +267,13 @@ func (t *terminal) refuseUnpushed(r *result.Result) {
 // boards returns how each board stands after a run. If a run failed, was kept out by another run, or left
 // a board that cannot be read, the board is what the run's result says.
 func (s *screen) boards(results []result.Result, keep projection.Keep) []projection.Board {
-	boards := make([]projection.Board, len(results))
+	names := make([]string, len(results))
 	for i, r := range results {
-		b, err := inspect.Looker{Keep: keep}.Look(r.Board)
+		names[i] = r.Board
+	}
+	boards := make([]projection.Board, 0, len(results))
+	inspect.Looker{Keep: keep}.LookAll(names, func(b inspect.Board, err error) {
+		r := results[len(boards)]
 		if s.dry {
 			b.Board = s.record.board(r.Board)
 			b.EndAs(r.End(), r.Code, r.Question)
@@ -266,8 +282,8 @@ func (s *screen) boards(results []result.Result, keep projection.Keep) []project
 		}
 		b.LastRun.Steps, b.LastRun.Used = r.Steps, r.Used
 		b.Hint, b.Unsaved, b.Branch = r.Hint, r.Unsaved, r.Unpushed
-		boards[i] = b.Board
-	}
+		boards = append(boards, b.Board)
+	})
 	return boards
 }
 

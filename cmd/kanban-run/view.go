@@ -83,8 +83,9 @@ func (t *terminal) view(l inspect.Looker, boards []string, address string, open 
 	if err != nil {
 		return err
 	}
-	g := &gallery{terminal: t, looker: l, boards: boards, readers: map[string]*inspect.Reader{}}
-	server := view.New(view.Source{Render: g.render, State: g.state, Policy: page.Policy(true)}, listener.Addr())
+	g := &gallery{terminal: t, boards: boards, readers: readersOf(l, boards)}
+	g.page.Options = page.Options{Command: "kanban-run view", Hide: t.secrets.Hide, Live: true, Tells: roster.Listens}
+	server := view.New(view.Source{Render: g.render, State: g.state, Difference: page.Difference, Policy: page.Policy(true)}, listener.Addr())
 	if err := t.stdout.PrintTrusted(server.URL(listener.Addr()) + "\n"); err != nil {
 		return err
 	}
@@ -156,9 +157,10 @@ func openBrowser(address string, environ, agents []string, failed func(error)) (
 // gallery renders boards. Only one goroutine at a time may use it.
 type gallery struct {
 	*terminal
-	looker  inspect.Looker
 	boards  []string
-	readers map[string]*inspect.Reader
+	readers []*inspect.Reader // of boards
+	page    page.Renderer
+	hidden  int // result of [console.Secrets.Count] when page was begun
 }
 
 // state returns a text that changes with a board, its journal or its agent's activity.
@@ -171,16 +173,15 @@ func (g *gallery) state() string {
 }
 
 func (g *gallery) render() ([]byte, error) {
-	boards := make([]*projection.Board, len(g.boards))
-	for i, name := range g.boards {
-		if g.readers[name] == nil {
-			g.readers[name] = g.looker.Reader(name)
-		}
-		b, err := g.readers[name].Look()
+	var boards []*projection.Board
+	inspect.LookAll(g.readers, func(b inspect.Board, err error) {
 		if !isShown(err) && !errors.As(err, new(*ledger.NoRunError)) { // the board may be in the middle of a write, or gone
 			b.Board.Damage = err.Error()
 		}
-		boards[i] = &b.Board
+		boards = append(boards, &b.Board)
+	})
+	if n := g.secrets.Count(); n != g.hidden { // what the page keeps may show the new ones
+		g.hidden, g.page = n, page.Renderer{Options: g.page.Options}
 	}
-	return page.Render(boards, page.Options{Command: "kanban-run view", Hide: g.secrets.Hide, Live: true, Tells: roster.Listens})
+	return g.page.Render(boards)
 }

@@ -52,6 +52,9 @@ func (s *Secrets) redactors() []*redact.Redactor {
 	return s.known[:len(s.known):len(s.known)]
 }
 
+// Count returns a number that changes when there are more secrets to hide.
+func (s *Secrets) Count() int { return len(s.redactors()) }
+
 // Hide returns text without secrets.
 func (s *Secrets) Hide(text string) string {
 	for _, r := range s.redactors() {

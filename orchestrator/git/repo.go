@@ -29,9 +29,10 @@ type Repo struct {
 	Format  string // sha1 or sha256
 
 	Settings Settings
-	exclude  string // patterns of ignored files, from the user's file and from info/exclude
-	shallow  string // text of git's file "shallow"; "": the history is complete, not cut
-	attrs    string // the text of info/attributes
+	texts    [3]string // paths of the files info/exclude, info/attributes and shallow
+	exclude  string    // patterns of ignored files, from the user's file and from info/exclude
+	shallow  string    // text of git's file "shallow"; "": the history is complete, not cut
+	attrs    string    // the text of info/attributes
 }
 
 // Errors of Open.
@@ -86,9 +87,18 @@ func Open(stop context.Context, dir string, mark proc.Mark) (*Repo, error) {
 		return nil, err
 	}
 	r.Settings = parseSettings(list)
-	r.exclude = textOf(r.ignoreFile()) + textOf(lines[7])
-	r.attrs, r.shallow = textOf(lines[8]), strings.TrimSuffix(textOf(lines[9]), "\n")
-	return r, nil
+	r.texts = [3]string(lines[7:])
+	return r.Again(mark), nil
+}
+
+// Again returns the repository as another call of Open does for the same folder if only the files
+// changed that hold patterns, attributes and the cut of the history.
+func (r *Repo) Again(mark proc.Mark) *Repo {
+	now := *r
+	now.Mark = mark
+	now.exclude = textOf(r.ignoreFile()) + textOf(r.texts[0])
+	now.attrs, now.shallow = textOf(r.texts[1]), strings.TrimSuffix(textOf(r.texts[2]), "\n")
+	return &now
 }
 
 // User calls git in the repository itself. The command is rev-parse, for-each-ref, update-ref or

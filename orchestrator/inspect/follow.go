@@ -28,6 +28,7 @@ type Reader struct {
 	seq     uint64 // of the last entry in fold
 	seen    string // see mark; "": nothing was read
 	board   Board
+	round   *round // nil: only this board is looked at
 }
 
 // Reader returns a reader of a board.
@@ -55,7 +56,7 @@ func (r *Reader) History(visit func(event.Entry) error) (flow.History, journal.S
 		r.journal = nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		err = &ledger.NoRunError{Board: r.path, Archive: archiveOf(dir)}
+		err = &ledger.NoRunError{Board: r.path, Archive: r.round.archiveOf(dir)}
 	}
 	if err == nil && filepath.Base(r.path) != filepath.Base(dir.Journal()) {
 		err = ledger.CheckFile(dir, h)
@@ -64,12 +65,15 @@ func (r *Reader) History(visit func(event.Entry) error) (flow.History, journal.S
 }
 
 // Look is like [Looker.Look]. After an error the next call reads all again.
-func (r *Reader) Look() (Board, error) {
+func (r *Reader) Look() (Board, error) { return r.lookIn(nil) }
+
+func (r *Reader) lookIn(all *round) (Board, error) {
 	mark := Mark(r.path)
 	if mark == r.seen {
 		return r.board, nil
 	}
-	b, err := r.looker.look(r.path, r.read)
+	r.round = all
+	b, err := r.looker.look(r.path, r.read, all)
 	if r.board, r.seen = b, mark; err != nil {
 		r.seen = ""
 	}

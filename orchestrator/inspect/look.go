@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
-	"slices"
 
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -40,24 +39,25 @@ type Looker struct {
 // *ledger.UnreadableError. With these errors it also returns a Board, which has only the part of the
 // journal before the fault. A journal that only a later version may run is no error: the Board has
 // what this version knows of it, and is that of a board that cannot be run.
-func (l Looker) Look(path string) (Board, error) { return l.look(path, l.Reader(path).read) }
+func (l Looker) Look(path string) (Board, error) { return l.look(path, l.Reader(path).read, nil) }
 
 // look reads a board. The function read returns its history.
-func (l Looker) look(path string, read func() (*projection.Fold, flow.History, error)) (Board, error) {
+func (l Looker) look(path string, read func() (*projection.Fold, flow.History, error), r *round) (Board, error) {
 	fold, h, err := read()
 	b := Board{History: h, Fold: fold}
 	var located, asked error
-	b.Dir, located = Locate(path)
-	b.Owned, asked = IsOwned(path)
+	if b.Dir, located = Locate(path); located == nil {
+		b.Owned, asked = b.Dir.IsOwned()
+	}
 	source, _, unreadable := ReadBoard(path, true, func(string) {})
 	if b.Dir.Path != "" && filepath.Base(path) == filepath.Base(b.Dir.Journal()) {
 		source, unreadable = nil, nil // path names a journal, not a board
 	}
 	facts, contradicts := ledger.FactsOf(b.Dir, path, source, unreadable, &b.History, b.Owned)
 	if located == nil {
-		l.foresee(path, &facts, &b)
+		l.foresee(path, &facts, &b, r)
 		facts.Live = liveOf(b.Dir, b.History.State.Step, b.Owned)
-		facts.Archive = archiveOf(b.Dir)
+		facts.Archive = r.archiveOf(b.Dir)
 	}
 	b.Board = fold.Board(path, &b.History, facts)
 	if errors.As(err, new(*ledger.NoRunError)) && b.State != projection.NeverRun {
@@ -72,11 +72,12 @@ func (l Looker) look(path string, read func() (*projection.Fold, flow.History, e
 }
 
 // foresee sets what a run that would start now would do, or why it would refuse.
-func (l Looker) foresee(path string, f *projection.Facts, b *Board) {
+func (l Looker) foresee(path string, f *projection.Facts, b *Board, r *round) {
 	if l.Lookup == nil || b.Owned {
 		return
 	}
-	next, refused := Foresee(path, l.Workdir, l.StartDir, l.Lookup, b.History)
+	known := func(workdir string) func(string) error { return r.lookup(workdir, l.Lookup) }
+	next, refused := Foresee(path, l.Workdir, l.StartDir, known, b.History)
 	f.Next = projection.Foretell(next, &b.History)
 	if refused != nil {
 		f.Next, f.Refused, f.Fix = "", firstLine(refused), failure.HintOf(refused)
@@ -96,13 +97,4 @@ func liveOf(dir rundir.Dir, step *flow.Step, owned bool) *health.Live {
 		return nil
 	}
 	return &live.Live
-}
-
-// archiveOf returns the last archive of the folder of a board's runs, or "".
-func archiveOf(dir rundir.Dir) string {
-	all, _ := filepath.Glob(dir.Path + "-*.tar.gz") // an error means none
-	if len(all) == 0 {
-		return ""
-	}
-	return slices.Max(all)
 }

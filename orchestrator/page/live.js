@@ -11,18 +11,17 @@ const pathOf = e => {
   return e && e.tagName === 'MAIN' ? { id: '', way } : null;
 };
 const follow = p => p.way.reduce((e, i) => e?.children[i], p.id ? document.getElementById(p.id) : $('main')[0]);
-// A row is a line of the page's text. The rows that are the same as before need no parsing: their elements stay as they are.
-let rows = []; // the texts of the rows, in the order of their elements
+// A row is a line of the page's text. The rows that are the same as before are not sent, and need no parsing: their elements stay as they are.
+let page = ''; // the number of the page that is shown; '': it is not known, and the whole page is fetched
+let rows = 0; // in the page that was fetched
 const kept = []; // the elements that stay, by the number in data-kept
 const parse = text => {
-  const elements = $('li.row'), known = new Map(rows.length === elements.length ? rows.map((r, i) => [r, elements[i]]) : []);
-  rows = [];
-  kept.length = 0;
+  const elements = $('li.row');
+  kept.length = rows = 0;
   const lines = text.split('\n').map(line => {
-    if (!line.startsWith('<li class="row"')) return line;
-    rows.push(line);
-    const same = known.get(line);
-    return same && known.delete(line) ? `<li data-kept="${kept.push(same) - 1}"></li>` : line;
+    const same = line.match(/^<li data-rows="(\d+) (\d+)">/);
+    rows += same ? same[2] - same[1] : line.startsWith('<li class="row"');
+    return same ? elements.slice(same[1], same[2]).map(e => `<li data-kept="${kept.push(e) - 1}"></li>`).join('\n') : line;
   });
   return new DOMParser().parseFromString(lines.join('\n'), 'text/html');
 };
@@ -54,7 +53,8 @@ const renew = async () => {
   do {
     again = false;
     try {
-      const answer = await fetch('/', { cache: 'no-store' });
+      const answer = await fetch(page ? '/?since=' + page : '/', { cache: 'no-store' });
+      page = '';
       if (!answer.ok) throw new Error(answer.status);
       const next = parse(await answer.text()), at = [scrollX, scrollY];
       const opened = $('details[open][id]').map(d => d.id), focused = document.activeElement, path = pathOf(focused);
@@ -64,6 +64,7 @@ const renew = async () => {
       if (kind || text) show();
       if (path && !focused.isConnected) follow(path)?.focus({ preventScroll: true });
       scrollTo(...at);
+      if ($('li.row').length === rows) page = answer.headers.get('Kanban-Page');
       say('on');
     } catch (e) { say('lost', 'connection lost at ' + new Date().toISOString().slice(11, 19) + ' UTC; trying again'); }
   } while (again);

@@ -46,6 +46,8 @@ type page struct {
 	Checkpoints []checkpointsView
 
 	hide   func(string) string
+	texts  *memo // of the method text
+	lines  *memo // of the method line
 	tells  func(adapter string) bool
 	isMany bool // true if the page has several boards
 	scale  scale
@@ -86,6 +88,7 @@ type groupView struct {
 }
 
 type taskView struct {
+	HTML                 template.HTML // its row
 	Look                 look
 	ID, Name, Path, Role string
 	Note, NoteTone       string
@@ -134,11 +137,15 @@ const (
 
 // line is text for words in a sentence: line breaks are blanks.
 func (p *page) line(s string) string {
-	return p.text(event.OneLine(p.hide(s)))
+	return p.lines.get(s, func() string { return p.text(event.OneLine(p.hide(s))) })
 }
 
 // text redacts and shortens a text of an agent, a board or a file name for the page.
 func (p *page) text(s string) string {
+	return p.texts.get(s, func() string { return p.shorten(s) })
+}
+
+func (p *page) shorten(s string) string {
 	s = inert.Line(p.hide(s))
 	most := mostText
 	if p.Long {
@@ -150,9 +157,8 @@ func (p *page) text(s string) string {
 	return s
 }
 
-func newPage(boards []*projection.Board, o Options) *page {
-	p := &page{hide: o.Hide, tells: o.Tells, isMany: len(boards) > 1, Live: o.Live, Marked: map[string]bool{}, parts: map[string]time.Duration{}}
-	p.Command = p.text(o.Command)
+func newPage(boards []*projection.Board, o Options, texts, lines *memo) *page {
+	p := &page{texts: texts, lines: lines, hide: o.Hide, tells: o.Tells, isMany: len(boards) > 1, Live: o.Live, Marked: map[string]bool{}, parts: map[string]time.Duration{}}
 	var all event.Used
 	var millis int64
 	for i := range boards {
@@ -165,7 +171,11 @@ func newPage(boards []*projection.Board, o Options) *page {
 		millis += b.Totals.Millis
 		all = all.Plus(b.Totals.Used.Used)
 	}
-	p.Long = p.Steps > wholeUpTo
+	if p.Long = p.Steps > wholeUpTo; texts.long != p.Long {
+		texts.reset(p.Long)
+		lines.reset(p.Long)
+	}
+	p.Command = p.text(o.Command)
 	p.Time, p.Cost, p.Tokens = took(millis), all.Money(), all.Tokens()
 	if !p.asOf.IsZero() {
 		p.AsOf, p.Day = clock(p.asOf), p.asOf.UTC().Format("2 January 2006")

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"bytes"
 	"crypto/sha256"
 	_ "embed" // for the embedded parts of the page
 	"encoding/base64"
@@ -64,14 +63,7 @@ func hashOf(text string) string {
 
 // Render renders boards as of the last entry of their journals.
 func Render(boards []*projection.Board, o Options) ([]byte, error) {
-	p := newPage(boards, o)
-	p.Policy = Policy(o.Live)
-	p.Style, p.Script = template.CSS(style), template.JS(scriptOf(o.Live))
-	var out bytes.Buffer
-	if err := pageTemplate().Execute(&out, p); err != nil {
-		return nil, fmt.Errorf("render the page: %w", err)
-	}
-	return out.Bytes(), nil
+	return (&Renderer{Options: o}).Render(boards)
 }
 
 // clock formats the time of day in UTC. It returns "" for the zero time.

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"html/template"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 // rowView is the row of a step on the axis. Its bars are in the order of the attempts.
 type rowView struct {
+	HTML       template.HTML // the row
 	Keys       string
 	Number     string // of the step, or of the first and the last one
 	Times      string // "×20" for as many steps, or ""

@@ -123,6 +123,7 @@ func PrepareAll(jobs []Job) ([]*Prepared, []error) {
 			continue
 		}
 		for _, other := range prepared {
+			p.Workspace.ShareWith(other.Workspace)
 			if os.SameFile(p.file, other.file) {
 				errs = append(errs, &failure.Invalid{
 					Err: fmt.Errorf("%s: the board is named twice (also as %s)", p.Board, other.Board),
@@ -240,6 +241,9 @@ func checkNames(job *Job, path string) error {
 
 // Dir returns the work directory.
 func (p *Prepared) Dir() string { return p.Workspace.Place.Dir() }
+
+// Size returns the size of the board's file, in bytes.
+func (p *Prepared) Size() int64 { return p.file.Size() }
 
 // Player returns the program that plays a role in the work directory.
 func (p *Prepared) Player(role string) (*roster.Player, error) { return p.Roster.Player(role, p.Dir()) }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/durable"
@@ -19,7 +20,27 @@ func (d Dir) Report() string { return filepath.Join(d.Path, "teardown.md") }
 
 // ArchivePath returns the path of the archive of a folder that is deleted at the given time.
 func (d Dir) ArchivePath(at time.Time) string {
-	return d.Path + "-" + at.UTC().Format("20060102T150405Z") + ".tar.gz"
+	return d.Path + "-" + at.UTC().Format(archiveStamp) + archiveEnding
+}
+
+const archiveStamp, archiveEnding = "20060102T150405Z", ".tar.gz"
+
+// ArchivesIn returns the paths of the last archives of folders of runs, by the names that these folders
+// had in the given folder.
+func ArchivesIn(folder string) map[string]string {
+	last := map[string]string{}
+	entries, _ := os.ReadDir(folder) // an error means none
+	for _, e := range entries {      // sorted, so the last archive comes last
+		name, isArchive := strings.CutSuffix(e.Name(), archiveEnding)
+		at := strings.LastIndexByte(name, '-')
+		if !isArchive || at < 0 {
+			continue
+		}
+		if _, err := time.Parse(archiveStamp, name[at+1:]); err == nil {
+			last[name[:at]] = filepath.Join(folder, e.Name())
+		}
+	}
+	return last
 }
 
 // Archive packs the regular files of the folder into an archive at the given path. A run makes no

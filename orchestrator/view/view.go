@@ -4,7 +4,8 @@
 // clients share one rendered page. Without a viewer the state is not polled.
 //
 //	GET /?token=T  the token becomes a cookie, and the browser goes on to /
-//	GET /          the page
+//	GET /          the page, and its number in the header Kanban-Page
+//	GET /?since=N  the difference of the page to the page with number N
 //	GET /events    server-sent events: "change" when the page has changed
 package view
 
@@ -19,6 +20,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -27,7 +29,9 @@ import (
 type Source struct {
 	Render func() ([]byte, error) // returns the page; one goroutine at a time calls it
 	State  func() string          // returns a text that changes when the page may have changed
-	Policy string                 // Content-Security-Policy of the page
+	// Difference returns what a browser that has the page was needs to show the page now.
+	Difference func(was, now []byte) []byte
+	Policy     string // Content-Security-Policy of the page
 }
 
 // Server serves the page of a source. Make one with New.
@@ -38,9 +42,10 @@ type Server struct {
 	cookie string          // name of the cookie
 
 	mu      sync.Mutex
-	page    []byte
-	state   string        // state of the source when the page was rendered
-	changed chan struct{} // closed when the state changes
+	pages   map[int][]byte // the last pages, by their numbers
+	number  int            // of the last page; 0: none was rendered
+	state   string         // state of the source when the page was rendered
+	changed chan struct{}  // closed when the state changes
 	viewers int
 	awake   chan struct{} // gets a value when the first viewer arrives
 }
@@ -49,6 +54,7 @@ const (
 	pollTime    = 250 * time.Millisecond // time between two polls while there is a viewer
 	beatTime    = 15 * time.Second       // time between two signs of life to a viewer
 	patience    = 10 * time.Second       // longest time to read a request, or to write to a client
+	mostPages   = 4                      // pages that are kept for viewers that have them
 	mostViewers = 64
 	mostClients = 256 // greatest number of connections at the same time
 )
@@ -63,6 +69,7 @@ func New(source Source, address net.Addr) *Server {
 		token:   hex.EncodeToString(token),
 		hosts:   map[string]bool{},
 		cookie:  "kanban-run-" + port,
+		pages:   map[int][]byte{},
 		changed: make(chan struct{}),
 		awake:   make(chan struct{}, 1),
 	}
@@ -163,7 +170,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !s.isKnown(r):
 		http.Error(w, "open the address that kanban-run view has printed", http.StatusForbidden)
 	case r.URL.Path == "/":
-		s.servePage(w)
+		s.servePage(w, r)
 	case r.URL.Path == "/events":
 		s.serveEvents(w, r)
 	default:
@@ -221,30 +228,37 @@ func isSame(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-func (s *Server) servePage(w http.ResponseWriter) {
-	text, err := s.current()
+func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
+	since, _ := strconv.Atoi(r.URL.Query().Get("since")) // 0: the viewer has no page
+	was, now, number, err := s.current(since)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
+	if was != nil {
+		now = s.source.Difference(was, now)
+	}
 	w.Header().Set("Content-Security-Policy", s.source.Policy+"; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(text) // the client may have left
+	w.Header().Set("Kanban-Page", strconv.Itoa(number))
+	_, _ = w.Write(now) // the client may have left
 }
 
-// current returns the page. It renders the page anew only if the state has changed.
-func (s *Server) current() ([]byte, error) {
+// current returns the page and its number, and also the page with the number since; nil: it is not kept.
+// It renders the page anew only if the state has changed.
+func (s *Server) current(since int) (was, now []byte, number int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state := s.source.State()
-	if s.page != nil && state == s.state {
-		return s.page, nil
+	if state := s.source.State(); s.number == 0 || state != s.state {
+		text, err := s.source.Render()
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		s.number, s.state = s.number+1, state
+		s.pages[s.number] = text
+		delete(s.pages, s.number-mostPages)
 	}
-	text, err := s.source.Render()
-	if err == nil {
-		s.page, s.state = text, state
-	}
-	return text, err
+	return s.pages[since], s.pages[s.number], s.number, nil
 }
 
 // serveEvents sends a viewer an event for each change until the viewer leaves.

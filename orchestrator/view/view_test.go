@@ -86,7 +86,9 @@ func serveOn(t *testing.T, l net.Listener, transport *http.Transport) *stage {
 				return nil, errors.New("it cannot be read")
 			}
 			return []byte("<h1>" + s.state.Load().(string) + "</h1>"), nil
-		}}, l.Addr())
+		},
+		Difference: func(was, now []byte) []byte { return fmt.Appendf(nil, "%s to %s", was, now) },
+	}, l.Addr())
 	stop, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(stop, l) }()
@@ -298,6 +300,41 @@ func testChange(t *testing.T) {
 	s.state.Store("three")
 	if body, code := s.get("http://"+s.host+"/", nil); code != 200 || body != "<h1>three</h1>" {
 		t.Errorf("%d %s", code, body)
+	}
+}
+
+// TestSince: a viewer is sent the difference to the page that it has, and the whole page if that one is
+// not kept.
+func TestSince(t *testing.T) {
+	s := serve(t)
+	page := func(since string) string {
+		t.Helper()
+		body, code := s.get("http://"+s.host+"/"+since, nil)
+		if code != 200 {
+			t.Errorf("%s: %d", since, code)
+		}
+		return body
+	}
+	for i := range 5 {
+		s.state.Store(fmt.Sprint(i))
+		page("")
+	}
+	const last = "<h1>4</h1>" // the sixth page
+	for since, want := range map[string]string{
+		"": last, "?since=6": last + " to " + last, "?since=5": "<h1>3</h1> to " + last, "?since=3": "<h1>1</h1> to " + last,
+		"?since=2": last, "?since=7": last, "?since=0": last, "?since=x": last,
+	} {
+		if got := page(since); got != want {
+			t.Errorf("%s: %q, want %q", since, got, want)
+		}
+	}
+	answer, err := s.client.Get("http://" + s.host + "/?since=5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if got := answer.Header.Get("Kanban-Page"); got != "6" {
+		t.Errorf("the number of the page is %q, want 6", got)
 	}
 }
 

@@ -4,5 +4,9 @@ package workspace
 
 import "os"
 
-// readersFiles returns nil, because it finds the files of a pipe's readers only on Linux.
-func readersFiles(os.FileInfo) []os.FileInfo { return nil }
+// readers finds the files of a pipe's readers only on Linux.
+var readers noReaders
+
+type noReaders struct{}
+
+func (noReaders) files(os.FileInfo) []os.FileInfo { return nil }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
@@ -75,22 +76,26 @@ func (w *Workspace) IsCommitted(stop context.Context) bool {
 
 // tree returns the project's files without the records of runs.
 func (w *Workspace) tree(mark proc.Mark) worktree.Tree {
-	ignored := slices.Clone(w.ignored)
-	// Omit the boards beside this one, because their own runs change them.
-	for _, other := range rundir.Others(filepath.Dir(w.Dir().Path), w.Dir()) {
-		ignored = append(ignored, filepath.Join(filepath.Dir(w.Path), other.BoardFile()))
-	}
-	kanban, outputs := w.KanbanFile(), ownOutputs()
+	kanban, outputs := w.KanbanFile(), sync.OnceValue(ownOutputs)
+	ignored := sync.OnceValue(func() []string {
+		files := slices.Clone(w.ignored)
+		// Omit the boards beside this one, because their own runs change them.
+		for _, other := range rundir.Others(filepath.Dir(w.Dir().Path), w.Dir()) {
+			files = append(files, filepath.Join(filepath.Dir(w.Path), other.BoardFile()))
+		}
+		return files
+	})
 	return worktree.Tree{
 		Dir:   w.Place.Dir(),
 		Mark:  mark,
 		Calls: filepath.Join(w.Dir().Path, "git"),
+		Share: w.share,
 		Ignore: func(name string) bool {
 			path := filepath.Join(w.Place.Dir(), name)
 			return name == kanban ||
 				strings.Contains("/"+name, "/.kanban-run/runs/") ||
 				strings.Contains("/"+name, "/.kanban-run/claims/") ||
-				slices.Contains(ignored, path) || isOneOf(path, outputs)
+				slices.Contains(ignored(), path) || isOneOf(path, outputs())
 		},
 	}
 }

@@ -90,7 +90,7 @@ func ownOutputs() (files []os.FileInfo) {
 		case info.Mode().IsRegular():
 			files = append(files, info)
 		case info.Mode()&fs.ModeNamedPipe != 0:
-			files = append(files, readersFiles(info)...)
+			files = append(files, readers.files(info)...)
 		}
 	}
 	return files

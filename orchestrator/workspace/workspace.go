@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/worktree"
 )
 
 // Workspace is the board of one run and the work directory around it. One goroutine uses it.
@@ -33,15 +34,23 @@ type Workspace struct {
 	kept     *board.Board // the board before the last turn of this run; nil: there was no turn
 	counted  *board.Board // see Count
 	accepted []string     // the last list of tasks that CheckTasks accepted
+	share    *worktree.Share
 }
 
 // New returns the workspace of a board that was just read. The parameter path is the path of the
 // board's file, without links.
 func New(name, path string, place *board.Place, b *board.Board, r *redact.Redactor) *Workspace {
-	w := &Workspace{Name: name, Path: path, Place: place, Redactor: r, reader: board.NewReader(path, name)}
+	w := &Workspace{Name: name, Path: path, Place: place, Redactor: r, reader: board.NewReader(path, name), share: &worktree.Share{}}
 	w.link, _ = os.Readlink(name)
 	w.reader.SetLast(b)
 	return w
+}
+
+// ShareWith makes the boards of one work directory share what git says of its files.
+func (w *Workspace) ShareWith(other *Workspace) {
+	if w.Place.Dir() == other.Place.Dir() {
+		w.share = other.share
+	}
 }
 
 // Ignore makes the given files count as records of runs, see [Workspace.ProjectHash].

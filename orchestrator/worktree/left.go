@@ -23,8 +23,8 @@ func (t Tree) Left(stop context.Context, most int) (left []File) {
 	t.look(stop, func(q *query) {
 		for _, name := range q.changed() {
 			short := q.fromDir(name)
-			if len(left) == most || q.failed || strings.HasSuffix(name, "/") || t.Ignore != nil && t.Ignore(short) {
-				continue
+			if len(left) == most || q.failed || isFolder(q.path(name)) || t.Ignore != nil && t.Ignore(short) {
+				continue // a folder is a repository of its own
 			}
 			if state := q.stateOf(q.path(name), short, q.digits); state != "" {
 				left = append(left, File{short, state})
@@ -80,6 +80,12 @@ func (t Tree) Unignored(stop context.Context, names []string) []string {
 		}
 	})
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(ignored, name) })
+}
+
+// isFolder reports whether a path is that of a folder.
+func isFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
 }
 
 // path returns the path of a file that git named.

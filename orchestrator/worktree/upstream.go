@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -20,12 +21,7 @@ func UpstreamOf(dir string) func() string {
 	if folder == "" {
 		return func() string { return "" }
 	}
-	common := folder
-	if named := wordIn(filepath.Join(folder, "commondir")); named != "" {
-		if common = named; !filepath.IsAbs(named) {
-			common = filepath.Join(folder, named)
-		}
-	}
+	common := commonOf(folder)
 	branch, _ := strings.CutPrefix(wordIn(filepath.Join(folder, "HEAD")), "ref: refs/heads/")
 	ref := upstreamRef(filepath.Join(common, "config"), branch)
 	return func() string {
@@ -43,6 +39,15 @@ func UpstreamOf(dir string) func() string {
 		}
 		return ""
 	}
+}
+
+// commonOf returns the folder .git that a folder .git of a linked work tree belongs to, or the folder itself.
+func commonOf(folder string) string {
+	named := wordIn(filepath.Join(folder, "commondir"))
+	if named == "" || filepath.IsAbs(named) {
+		return cmp.Or(named, folder)
+	}
+	return filepath.Join(folder, named)
 }
 
 // upstreamRef returns the name of the reference that a file of settings names as the upstream of a branch.

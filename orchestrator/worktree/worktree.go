@@ -26,6 +26,7 @@ type Tree struct {
 	Part   func(name string, text []byte) []byte // returns the part of a file to hash; nil: all
 	Mark   proc.Mark                             // mark of the processes of git
 	Calls  string                                // folder for the calls of git; Hash removes it
+	Share  *Share                                // of the trees of Dir; nil: this tree shares nothing
 }
 
 // maxTime bounds all calls of git for one hash. A repository that needs longer has no hash.
@@ -47,12 +48,16 @@ func (t Tree) Hash(stop context.Context) (hash string) {
 
 // look calls f with a query of the repository, if there is one, and git tracks Dir.
 func (t Tree) look(stop context.Context, f func(*query)) {
-	if _, folder := git.Folder(t.Dir); folder == "" {
+	_, folder := git.Folder(t.Dir)
+	if folder == "" {
 		return // without a call of git
+	}
+	if t.Share == nil {
+		t.Share = &Share{}
 	}
 	stop, cancel := context.WithTimeout(stop, maxTime)
 	defer cancel()
-	repo, err := git.Open(stop, t.Dir, t.Mark)
+	repo, err := t.Share.open(stop, t, folder)
 	if err != nil {
 		return
 	}
@@ -137,8 +142,11 @@ func (q *query) ask(args ...string) (out string, known bool) {
 	return out, err == nil
 }
 
-// isIgnored reports whether git ignores Dir.
+// isIgnored reports whether git ignores Dir. It never ignores the top of a work tree.
 func (q *query) isIgnored() bool {
+	if q.repo.Prefix == "" {
+		return false
+	}
 	_, ignored := q.ask("check-ignore", "--quiet", "--", "./"+q.repo.Prefix)
 	return ignored
 }
@@ -176,10 +184,21 @@ func (q *query) tracked() (files map[string]string, sees bool) {
 	return files, !q.failed
 }
 
-// changed lists the files that may differ from the index, and the untracked ones.
+// changed lists the files that differ from the index, and then the untracked ones.
 func (q *query) changed() []string {
-	differing := q.list("diff-files", "--name-only", "--ignore-submodules", "-z")
-	return append(differing, q.list("ls-files", "--others", "--exclude-standard", "-z")...)
+	names, known := q.Share.changed(func() ([]string, bool) {
+		var differing, untracked []string
+		for _, line := range q.list("ls-files", "-t", "--modified", "--others", "--exclude-standard", "-z") {
+			if name, isNew := strings.CutPrefix(line, "? "); isNew {
+				untracked = append(untracked, name)
+			} else if _, name, _ := strings.Cut(line, " "); len(differing) == 0 || differing[len(differing)-1] != name { // a conflict has lines for one file
+				differing = append(differing, name)
+			}
+		}
+		return append(differing, untracked...), !q.failed
+	})
+	q.failed = q.failed || !known
+	return names
 }
 
 // list splits the output of git at its NUL bytes.
