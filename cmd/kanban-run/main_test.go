@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == labCommand {
 		os.Exit(playLab(os.Stdin, os.Stdout, os.Args[2]))
 	}
+	if len(os.Args) == 2 && os.Args[1] == viewsCommand {
+		os.Exit(printViews(os.Stdin, os.Stdout))
+	}
 	if os.Getenv(standIn) != "" || len(os.Args) > 1 && os.Args[1] == proc.RunnerCommand {
 		main()
 	}
