@@ -355,7 +355,7 @@ func TestKilledAnywhere(t *testing.T) {
 		return err
 	}
 	count := func(c *clone, kill int) {
-		c.write("../bin/git", fmt.Sprintf("#!/bin/sh\necho >>%[1]s/../calls\n[ $(wc -l <%[1]s/../calls) != %[2]d ] || kill -KILL $$\nexec %[3]s \"$@\"\n", c.dir, kill, program))
+		c.write("../bin/git", fmt.Sprintf("#!/bin/sh\necho >>%[1]s/../calls\nn=0; while read -r _; do n=$((n + 1)); done <%[1]s/../calls\n[ $n != %[2]d ] || kill -KILL $$\nexec %[3]s \"$@\"\n", c.dir, kill, program))
 		if err := os.Chmod(filepath.Join(c.dir, "../bin/git"), 0o755); err != nil {
 			t.Fatal(err)
 		}
