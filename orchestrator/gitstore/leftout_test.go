@@ -334,13 +334,13 @@ func TestGitlinkElsewhere(t *testing.T) {
 }
 
 // TestKilledAnywhere: a git that is killed from outside says nothing about the repository: whichever call it is,
-// the error is that git was killed, or the checkpoint is whole. KANBAN_TEST_EXHAUSTIVE kills each call, else each fifth is.
+// the error is that git was killed, or the checkpoint is whole. KANBAN_TEST_EXHAUSTIVE kills each call, else each eighth is.
 func TestKilledAnywhere(t *testing.T) {
 	program, err := exec.LookPath("git")
 	if err != nil {
 		t.Skip("git is not installed")
 	}
-	path, step := os.Getenv("PATH"), 5
+	path, step := os.Getenv("PATH"), 8
 	if os.Getenv("KANBAN_TEST_EXHAUSTIVE") != "" {
 		step = 1
 	}
