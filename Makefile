@@ -92,7 +92,7 @@ docs: ## make the pages anew that are made from the code
 	KANBAN_TEST_UPDATE=1 $(GO) test -count=1 -run TestReference ./cmd/kanban-run
 
 # Only what make test takes a sample of, on the disk; TestExhaustiveIsWhole holds it to that.
-EXHAUSTIVE := Random|Failpoint|Outlive|Reconcile|Scripts|NobodyIsLeft|NoSecret
+EXHAUSTIVE := Random|Failpoint|Outlive|Reconcile|Scripts|NobodyIsLeft|NoSecret|ViewsAgree
 SAMPLED = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' KANBAN_TEST_EXHAUSTIVE orchestrator))))
 exhaustive: ## run what make test samples whole: every failpoint, 300 random kills, boards of thousands of tasks, random boards
 	TMPDIR=$${TMPDIR:-/tmp} KANBAN_TEST_EXHAUSTIVE=1 $(GO_TEST) -run '$(EXHAUSTIVE)' ./cmd/kanban-run

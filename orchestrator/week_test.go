@@ -370,7 +370,10 @@ func (s stage) play(boards []string) []result.Result {
 // need a person. No task is done twice, a provider that refuses is left alone for ten seconds, and what hangs
 // is ended.
 func TestWeek(t *testing.T) {
-	boards, tasks := 16, 8
+	boards, tasks := 8, 8
+	if os.Getenv("KANBAN_TEST_EXHAUSTIVE") != "" {
+		boards = 16
+	}
 	if n, err := strconv.Atoi(os.Getenv("KANBAN_TEST_WEEK")); err == nil {
 		boards, tasks = n, 20
 	}

@@ -25,7 +25,7 @@ func TestCheckpointOutlivesEveryKill(t *testing.T) {
 		elsewhere bool
 	}{{"self", false}, {"both", true}, {"both", false}, {"self", true}} {
 		// A sample: other calls in each case, and with each seed.
-		first, step := 1+(int(sampleSeed())+9*i)%36, 36
+		first, step := 1+(int(sampleSeed())+13*i)%54, 54
 		if exhaustive() { // each call in two cases, which differ in both
 			first, step = 1+i/2, 2
 		}

@@ -89,7 +89,7 @@ func newNightSite(t *testing.T, binary string) *nightSite {
 // variables are those of TestRandomKills.
 func TestRandomKillsOfANight(t *testing.T) {
 	t.Parallel()
-	kills, random := randomTries(t, 12, 300)
+	kills, random := randomTries(t, 8, 300)
 	binary := built(t, buildPlain)
 	hits, seen := map[victim]int{}, map[string]int{}
 	nights := 0

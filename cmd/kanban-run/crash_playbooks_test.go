@@ -25,10 +25,20 @@ var yardFiles = map[string]string{
 	"kanban.yaml": "phase: execute\ncurrent: tasks/1.md\ntasks: [tasks/1.md]\n",
 	"tasks/1.md":  "# Task\n\n## Work Log\n",
 	".gitignore":  "given\n",
-	"work.sh":     "cat >> given; echo >> given\necho '{\"status\":\"ok\",\"message\":\"looked\"}'\n",
-	"bad.sh":      "cat >> given; echo >> given\necho no JSON\n",
-	"toggle.sh": "cat > /dev/null\nif grep -q ^sub_phase kanban.yaml; then grep -v ^sub_phase kanban.yaml > new; else { echo 'sub_phase: review'; cat kanban.yaml; } > new; fi\n" +
-		"mv new kanban.yaml\necho '{\"status\":\"ok\",\"message\":\"again\",\"next_task\":\"tasks/1.md\",\"tasks\":[\"tasks/1.md\"]}'\n",
+	"work.sh":     "IFS= read -r in || :\nprintf '%s\\n' \"$in\" >> given\necho '{\"status\":\"ok\",\"message\":\"looked\"}'\n",
+	"bad.sh":      "IFS= read -r in || :\nprintf '%s\\n' \"$in\" >> given\necho no JSON\n",
+	"toggle.sh": `read -r in || :
+board= reviews=
+while IFS= read -r line; do
+  case $line in sub_phase*) reviews=yes ;; *) board="$board$line
+" ;; esac
+done <kanban.yaml
+[ "$reviews" ] || board="sub_phase: review
+$board"
+printf %s "$board" >new
+mv new kanban.yaml
+echo '{"status":"ok","message":"again","next_task":"tasks/1.md","tasks":["tasks/1.md"]}'
+`,
 	".kanban-run/roles/Senior.md": "---\nname: Senior\ncommand: [sh, work.sh]\n---\n",
 }
 

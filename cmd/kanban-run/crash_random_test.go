@@ -23,7 +23,7 @@ const (
 // KANBAN_TEST_SEED repeats the choice of a failed run.
 func TestRandomKills(t *testing.T) {
 	t.Parallel()
-	kills, random := randomTries(t, 30, 300)
+	kills, random := randomTries(t, 20, 300)
 	binary := built(t, buildPlain)
 	hits := map[victim]int{}
 	boards := 0
@@ -97,7 +97,7 @@ func moment(random *rand.Rand) time.Duration {
 // the first half of a millisecond, before package quit has begun, Go's runtime answers.
 func TestRandomSignals(t *testing.T) {
 	t.Parallel()
-	signals, random := randomTries(t, 40, 200)
+	signals, random := randomTries(t, 16, 200)
 	for n := range signals {
 		sent := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}[random.IntN(4)]
 		if !t.Run(fmt.Sprintf("%d, %v", n, sent), func(t *testing.T) { signalOnce(t, sent, moment(random)) }) {

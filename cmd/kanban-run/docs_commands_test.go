@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -57,6 +58,8 @@ func TestCommandsOfPages(t *testing.T) {
 			t.Errorf("no page has %s", line)
 		}
 	}
+	ran := ranBoard(t, map[string]string{"kanban.yaml": "current: tasks/1.md\ntasks: [tasks/1.md]\n", "tasks/1.md": "Do it.\n",
+		"a/kanban.yaml": "workdir: .\ncurrent: x.md\ntasks: [x.md]\n", "a/x.md": "Do it.\n", ".kanban-run/roles/x.txt": ""})
 	for _, line := range found {
 		if leftOut[line] != "" {
 			continue
@@ -68,14 +71,22 @@ func TestCommandsOfPages(t *testing.T) {
 			}
 			t.Parallel()
 			dir := t.TempDir()
-			board := "current: tasks/1.md\ntasks: [tasks/1.md]\n"
-			for name, text := range map[string]string{"kanban.yaml": board, "a/kanban.yaml": "workdir: .\ncurrent: x.md\ntasks: [x.md]\n", "tasks/1.md": "Do it.\n", "a/x.md": "Do it.\n", ".kanban-run/roles/x.txt": ""} {
-				testfile.Write(t, filepath.Join(dir, name), text)
-			}
+			must(t, os.CopyFS(dir, os.DirFS(ran)))
 			command := strings.NewReplacer("BOARD…", "kanban.yaml", "BOARD", "kanban.yaml", "TOPIC", "running", "ROLE", "Architect").Replace(line)
-			runDocumented(t, dir, "kanban-run --quiet kanban.yaml\n"+command)
+			runDocumented(t, dir, command)
 		})
 	}
+}
+
+// ranBoard returns a folder with files, the board of which was run.
+func ranBoard(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		testfile.Write(t, filepath.Join(dir, name), text)
+	}
+	runDocumented(t, dir, "kanban-run --quiet kanban.yaml")
+	return dir
 }
 
 // isForm holds the form of a command against its help, or against the beginning of it.

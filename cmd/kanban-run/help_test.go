@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
+	"os"
 	"strings"
 	"testing"
 
@@ -13,7 +13,6 @@ import (
 
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/report"
-	"kanban-run/orchestrator/testfile"
 )
 
 // TestHelp: every command has a help, by either spelling, that shows how to call it.
@@ -97,7 +96,9 @@ var notRun = map[string]string{
 
 // TestHelpExamples: the help of each command has two examples at least, and each of them works.
 func TestHelpExamples(t *testing.T) {
-	left := maps.Clone(notRun)
+	left, ran := maps.Clone(notRun), ranBoard(t, map[string]string{"kanban.yaml": "current: tasks/1.md\ntasks: [tasks/1.md, tasks/2.md]\n",
+		"nightly/a.yaml": "current: tasks/1.md\ntasks: [tasks/1.md]\n", "tasks/1.md": "Do it.\n", "tasks/2.md": "Do it.\n",
+		"question.txt": "Why?", ".kanban-run/roles/x.txt": "", ".config/fish/completions/x": ""})
 	for _, c := range commands() {
 		var lines []string
 		for line := range strings.Lines(c.examples) {
@@ -117,12 +118,8 @@ func TestHelpExamples(t *testing.T) {
 			t.Run(line, func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
-				for name, text := range map[string]string{"kanban.yaml": "current: tasks/1.md\ntasks: [tasks/1.md, tasks/2.md]\n",
-					"nightly/a.yaml": "current: tasks/1.md\ntasks: [tasks/1.md]\n", "tasks/1.md": "Do it.\n", "tasks/2.md": "Do it.\n",
-					"question.txt": "Why?", ".kanban-run/roles/x.txt": "", ".config/fish/completions/x": ""} {
-					testfile.Write(t, filepath.Join(dir, name), text)
-				}
-				runDocumented(t, dir, "kanban-run --quiet kanban.yaml\n"+line)
+				must(t, os.CopyFS(dir, os.DirFS(ran)))
+				runDocumented(t, dir, line)
 			})
 		}
 	}

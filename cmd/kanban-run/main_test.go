@@ -22,11 +22,17 @@ import (
 // standIn is set for a test binary that is to be kanban-run.
 const standIn = "TEST_BINARY_IS_KANBAN_RUN"
 
+// gitTemplate names the variable with the folder that git init copies.
+const gitTemplate = "GIT_TEMPLATE_DIR"
+
 // TestMain makes the test binary stand in for kanban-run, so that the race detector looks into it.
 // The runner is always kanban-run.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == labCommand {
 		os.Exit(playLab(os.Stdin, os.Stdout, os.Args[2]))
+	}
+	if len(os.Args) == 2 && os.Args[1] == viewsCommand {
+		os.Exit(printViews(os.Stdin, os.Stdout))
 	}
 	if os.Getenv(standIn) != "" || len(os.Args) > 1 && os.Args[1] == proc.RunnerCommand {
 		main()
@@ -46,6 +52,14 @@ func leaveSurroundings() {
 		if signal.Ignored(s) {
 			signal.Notify(make(chan os.Signal, 1), s)
 		}
+	}
+	// For each push to a folder git would look for garbage in one process more, or three.
+	template, err := filepath.Abs("testdata/template")
+	if err == nil {
+		err = os.Setenv(gitTemplate, template)
+	}
+	if err != nil {
+		panic(err)
 	}
 	// A test that plays a job says so itself.
 	for _, name := range []string{"CI", "GITHUB_ACTIONS"} {
@@ -130,6 +144,7 @@ func setupScript(env *testscript.Env, programs string) error {
 	env.Setenv("PATH", programs+string(filepath.ListSeparator)+env.Getenv("PATH"))
 	env.Vars = slices.DeleteFunc(env.Vars, func(v string) bool { return strings.HasPrefix(v, "KANBAN_RUN_") })
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // else every agent of a race-detecting test takes a second to end
+	env.Setenv(gitTemplate, os.Getenv(gitTemplate))
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
 }

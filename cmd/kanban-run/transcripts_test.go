@@ -4,9 +4,10 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"html"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -17,9 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
-	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -71,16 +70,17 @@ func TestTranscriptOfANight(t *testing.T) {
 		_ = os.Remove(filepath.Join(night.dir, "at-work")) // of the board before
 		board.run()
 	}
+	var views []glance
 	for _, words := range [][]string{{"status"}, {"inbox"}} {
-		for _, width := range []uint16{80, 120} {
-			night.tell(fmt.Sprintf("%s on a terminal of %d columns", words[0], width), night.onTerminal(width, words...))
-		}
+		views = append(views, glance{Words: words, Columns: 80}, glance{Words: words, Columns: 120})
 	}
-	supervised, _ := night.command(nil, "status", "checkpoint.yaml").CombinedOutput()
-	night.tell("status checkpoint.yaml", string(supervised))
-	report, err := night.command(nil, "report").Output()
-	must(t, err)
-	overview, _, _ := strings.Cut(string(report), "\n### ")
+	views = night.perform(append(views, glance{Words: []string{"status", "checkpoint.yaml"}}, glance{Words: []string{"report"}}))
+	last := len(views) - 1
+	for _, v := range views[:last-1] {
+		night.tell(fmt.Sprintf("%s on a terminal of %d columns", v.Words[0], v.Columns), strings.ReplaceAll(v.Out, "\r\n", "\n"))
+	}
+	night.tell("status checkpoint.yaml", views[last-1].Out)
+	overview, _, _ := strings.Cut(views[last].Out, "\n### ")
 	night.tell("report, down to the boards", overview)
 	night.compare()
 }
@@ -248,25 +248,32 @@ func (p *play) run() {
 // look asks each view.
 func (p *play) look() {
 	board := p.name + ".yaml"
+	var views []glance
 	for _, words := range [][]string{
 		{"status", board}, {"status", "--json", board}, {"inbox", board}, {"ack", board}, {"log", board},
 		{"report", board}, {"report", "--junit", board}, {"report", "--supervisor", board}, {"teardown", board},
 	} {
-		cmd := p.command(nil, words...)
-		out, _ := cmd.CombinedOutput() // the exit code is told
-		p.tell(fmt.Sprintf("%s: %v", strings.Join(words, " "), cmd.ProcessState), string(out))
+		views = append(views, glance{Words: words})
 	}
 	for _, words := range [][]string{{"status", board}, {"inbox", board}, {"status", "--watch", board}} {
-		narrow, wide := p.onTerminal(80, words...), p.onTerminal(120, words...)
-		p.tell(strings.Join(words, " ")+" on a terminal of 80 columns", narrow)
-		if wide != narrow {
-			p.tell(strings.Join(words, " ")+" on a terminal of 120 columns", wide)
+		views = append(views, glance{Words: words, Columns: 80}, glance{Words: words, Columns: 120})
+	}
+	drawn := ""
+	for _, v := range p.perform(append(views, glance{Words: []string{"report", "--html", board}})) {
+		text, words := strings.ReplaceAll(v.Out, "\r\n", "\n"), strings.Join(v.Words, " ")
+		switch {
+		case v.Words[1] == "--html":
+			first, _, _ := strings.Cut(pageText(v.Out), "\nWaterfall ")
+			p.tell("the page, down to the boards", first)
+		case v.Columns == 0:
+			p.tell(fmt.Sprintf("%s: exit status %d", words, v.Code), v.Out)
+		case v.Columns == 80:
+			drawn = text
+			p.tell(words+" on a terminal of 80 columns", text)
+		case text != drawn:
+			p.tell(words+" on a terminal of 120 columns", text)
 		}
 	}
-	out, err := p.command(nil, "report", "--html", board).Output()
-	must(p.t, err)
-	first, _, _ := strings.Cut(pageText(string(out)), "\nWaterfall ")
-	p.tell("the page, down to the boards", first)
 	p.tell("told", p.read("told"))
 	_, entries, _ := strings.Cut(p.read("DECISIONS.md"), "## Architectural Decisions")
 	p.tell("DECISIONS.md", strings.TrimSpace(entries))
@@ -274,34 +281,27 @@ func (p *play) look() {
 	p.tell("state.md, without its events", state)
 }
 
+// perform performs the views in one process.
+func (p *play) perform(views []glance) []glance {
+	p.t.Helper()
+	self, err := os.Executable()
+	must(p.t, err)
+	asked, err := json.Marshal(views)
+	must(p.t, err)
+	ctx, cancel := context.WithTimeout(p.t.Context(), stuckAfter)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, viewsCommand)
+	like := p.command(nil)
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stderr = like.Dir, like.Env, bytes.NewReader(asked), os.Stderr
+	out, err := cmd.Output()
+	must(p.t, err)
+	must(p.t, json.Unmarshal(out, &views))
+	return views
+}
+
 func (p *play) read(name string) string {
 	text, _ := os.ReadFile(filepath.Join(p.dir, name)) // a file that is missing says nothing
 	return string(text)
-}
-
-// onTerminal returns what a command draws on a terminal of 24 rows, until it ends.
-func (p *play) onTerminal(width uint16, words ...string) string {
-	p.t.Helper()
-	cmd := p.command(nil, words...)
-	screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: width})
-	must(p.t, err)
-	defer screen.Close()
-	var drawn bytes.Buffer
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		_, _ = io.Copy(&drawn, screen) // the terminal fails once the command has ended
-	}()
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case <-ended:
-	case <-time.After(stuckAfter):
-		_ = cmd.Process.Kill()
-		p.t.Errorf("%v does not end", words)
-	}
-	<-read
-	return strings.ReplaceAll(drawn.String(), "\r\n", "\n")
 }
 
 var (

@@ -275,6 +275,31 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
+// TestOnlyKept: of the run's folder a checkpoint holds what is kept alone, whatever a person has committed
+// of it, and no longer what is gone.
+func TestOnlyKept(t *testing.T) {
+	c := newClone(t)
+	c.journal("one\n")
+	c.write(".kanban-run/runs/kanban.yaml/notes", "mine")
+	c.write(".kanban-run/runs/kanban.yaml/inputs/abc", "input")
+	c.git("add", "-f", ".kanban-run/runs/kanban.yaml")
+	c.git("commit", "-qm", "with a file of the run")
+	s := c.open()
+	c.save(s)
+	holds := func(want string) {
+		t.Helper()
+		if files := c.git("ls-tree", "-r", "--name-only", "board/kanban.yaml", ".kanban-run/"); files != want {
+			t.Errorf("the checkpoint holds\n%s\nwant\n%s", files, want)
+		}
+	}
+	holds(".kanban-run/runs/kanban.yaml/inputs/abc\n.kanban-run/runs/kanban.yaml/journal.jsonl")
+	if err := os.RemoveAll(filepath.Join(c.options.Runs, "inputs")); err != nil {
+		t.Fatal(err)
+	}
+	c.save(s)
+	holds(".kanban-run/runs/kanban.yaml/journal.jsonl")
+}
+
 // TestTwoRunners: of two clones that go on from the same checkpoint exactly one is ahead. What the
 // other has done stays in its branch.
 func TestTwoRunners(t *testing.T) {

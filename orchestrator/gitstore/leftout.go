@@ -141,26 +141,31 @@ func (s *Store) isUnreadable(name string) bool {
 	return errors.Is(err, plainfile.ErrKind) || errors.Is(err, fs.ErrPermission)
 }
 
-// dropRepositories removes the repositories within the repository from the index, and returns them.
-// For such a repository a checkpoint would hold only the name of a commit. The result converts is
-// true if settings or attributes may convert files.
-func (s *Store) dropRepositories(stop context.Context) (inner []string, converts bool, err error) {
+// dropForeign removes the repositories within the repository from the index, and returns them. For such
+// a repository a checkpoint would hold only the name of a commit. It also removes what no checkpoint
+// holds of the run's folder. The result converts is true if settings or attributes may convert files.
+func (s *Store) dropForeign(stop context.Context) (inner []string, converts bool, err error) {
 	out, err := s.raw(stop, nil, "ls-files", "--stage", "-z")
 	if err != nil {
 		return nil, false, err
 	}
 	converts = s.repo.Converts()
 	var drop strings.Builder
+	kept := s.listKept()
 	for entry := range strings.SplitSeq(out, "\x00") {
 		about, name, _ := strings.Cut(entry, "\t")
-		if strings.HasPrefix(about, "160000 ") {
+		isKept := func(k string) bool { return name == k || strings.HasPrefix(name, k+"/") }
+		isInner := strings.HasPrefix(about, "160000 ")
+		if isInner {
+			inner = append(inner, name+isRepository)
+		}
+		if isInner || strings.HasPrefix(name, s.inTree+"/") && !slices.ContainsFunc(kept, isKept) {
 			blob := strings.Fields(about)[1]
 			drop.WriteString("0 " + strings.Repeat("0", len(blob)) + "\t" + name + "\x00")
-			inner = append(inner, name+isRepository)
 		}
 		converts = converts || path.Base(name) == ".gitattributes"
 	}
-	if len(inner) > 0 {
+	if drop.Len() > 0 {
 		_, err = s.raw(stop, []byte(drop.String()), "update-index", "-z", "--index-info")
 	}
 	return inner, converts, err

@@ -98,7 +98,7 @@ func (s *Store) push(stop context.Context) error {
 		_, err = s.ask(stop)
 		if err == nil && first { // the last search used references that an agent can write
 			s.looked = ""
-			if err := s.findSecret(stop, s.tip); err != nil {
+			if err := s.findSecret(stop, s.tip, s.tip); err != nil {
 				return err
 			}
 			s.looked = s.tip

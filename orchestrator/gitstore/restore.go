@@ -200,8 +200,10 @@ func (s *Store) trust(stop context.Context, tip string) error {
 // Otherwise it returns the checkpoint or the commit whose files equal the present files, or "" if
 // there are no files and no commit. checkClean makes the index equal to the work tree.
 func (s *Store) checkClean(stop context.Context, tip string) (base string, err error) {
-	if base, err = s.base(stop); err != nil {
-		return "", err
+	if base = s.tip; base == "" {
+		if base, err = s.head(stop); err != nil {
+			return "", err
+		}
 	}
 	if s.tip == "" && base != "" {
 		older, err := s.isAncestor(stop, base, tip)
@@ -216,7 +218,7 @@ func (s *Store) checkClean(stop context.Context, tip string) (base string, err e
 			}
 		}
 	}
-	if err := s.addAll(stop); err != nil {
+	if err := s.addAll(stop, base); err != nil {
 		return "", err
 	}
 	if base == "" {

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,28 +88,24 @@ func (s *Store) makeTrue(stop context.Context, p Point) (commit string, err erro
 // make makes a commit of the present files, and searches it for forged objects and for secrets.
 // Errors: *forgedError, *SecretError, *UnfitError.
 func (s *Store) make(stop context.Context, p Point) (string, error) {
-	tree, err := s.writeTree(stop)
+	head, err := s.head(stop)
 	if err != nil {
 		return "", err
 	}
-	commit, err := s.commit(stop, tree, p)
+	base := cmp.Or(s.tip, head)
+	tree, err := s.writeTree(stop, base)
 	if err != nil {
 		return "", err
 	}
-	if err := s.findSecret(stop, commit); err != nil {
+	commit, err := s.commit(stop, tree, head, p)
+	if err != nil {
+		return "", err
+	}
+	if err := s.findSecret(stop, commit, base); err != nil {
 		return "", err
 	}
 	s.looked = commit
 	return commit, nil
-}
-
-// base returns the last checkpoint. If there is none, it returns the checked-out commit, or ""
-// before the first commit.
-func (s *Store) base(stop context.Context) (string, error) {
-	if s.tip != "" {
-		return s.tip, nil
-	}
-	return s.head(stop)
 }
 
 // refer moves the branch from the last checkpoint to a commit. Errors: *UnfitError if another
@@ -147,35 +144,32 @@ func movedError(branch, was, now string) error {
 }
 
 // writeTree updates the index from the work tree and the run's folder, and returns the name of the
-// tree that it writes from the index.
-func (s *Store) writeTree(stop context.Context) (tree string, err error) {
-	if err := s.addAll(stop); err != nil {
+// tree that it writes from the index. The parameter base is the last checkpoint. If there is none, it
+// is the checked-out commit, or "" before the first commit.
+func (s *Store) writeTree(stop context.Context, base string) (tree string, err error) {
+	if err := s.addAll(stop, base); err != nil {
 		return "", err
 	}
-	var kept []string
-	for _, name := range s.Kept {
-		if _, err := os.Lstat(filepath.Join(s.Runs, name)); err == nil {
-			kept = append(kept, s.inTree+"/"+name)
-		}
-	}
-	// Take the run's folder out of the index first: some of its files may be gone, and a person may
-	// have added others.
-	if _, err := s.raw(stop, nil, "rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", s.inTree); err != nil {
-		return "", fmt.Errorf("checkpoint: %w", err)
-	}
-	if _, err := s.raw(stop, nil, append([]string{"add", "--all", "--force", "--"}, kept...)...); err != nil {
+	if _, err := s.raw(stop, nil, append([]string{"add", "--all", "--force", "--"}, s.listKept()...)...); err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
 	return s.raw(stop, nil, "write-tree")
 }
 
-// addAll updates the index from the work tree, and sets s.left to what it leaves out. A file that
-// changed only in line ends or encoding keeps its blob of the last checkpoint.
-func (s *Store) addAll(stop context.Context) error {
-	base, err := s.base(stop)
-	if err != nil {
-		return err
+// listKept returns the paths of what a checkpoint holds of the run's folder, and what is there.
+func (s *Store) listKept() (kept []string) {
+	for _, name := range s.Kept {
+		if _, err := os.Lstat(filepath.Join(s.Runs, name)); err == nil {
+			kept = append(kept, s.inTree+"/"+name)
+		}
 	}
+	return kept
+}
+
+// addAll updates the index from the work tree, and sets s.left to what it leaves out. A file that
+// changed only in line ends or encoding keeps its blob of the last checkpoint. Of the run's folder only
+// what a checkpoint holds stays in the index: other files may be gone, or a person may have added them.
+func (s *Store) addAll(stop context.Context, base string) error {
 	if s.index.IsEmpty() && base != "" {
 		if _, err := s.raw(stop, nil, "read-tree", base); err != nil {
 			return fmt.Errorf("checkpoint: %w", err)
@@ -185,7 +179,7 @@ func (s *Store) addAll(stop context.Context) error {
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	inner, converts, err := s.dropRepositories(stop)
+	inner, converts, err := s.dropForeign(stop)
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
@@ -210,7 +204,7 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	fields := strings.Split(out, "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
 		about, name := strings.Fields(fields[i]), fields[i+1] // about is ":MODE MODE BLOB BLOB M"
-		if len(about) == 5 && strings.HasPrefix(about[1], "100") && !strings.Contains(name, "\n") {
+		if len(about) == 5 && strings.HasPrefix(about[1], "100") && !strings.Contains(name, "\n") && !strings.HasPrefix(name, s.inTree+"/") {
 			names, modes, blobs = append(names, name), append(modes, about[1]), append(blobs, about[2])
 		}
 	}
@@ -244,14 +238,10 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 // commit makes a commit of a tree. Its parents are the last checkpoint and the checked-out commit.
 // If the last checkpoint follows the checked-out commit, or is the same commit, the last checkpoint
 // is the only parent.
-func (s *Store) commit(stop context.Context, tree string, p Point) (string, error) {
+func (s *Store) commit(stop context.Context, tree, head string, p Point) (commit string, err error) {
 	args := []string{"commit-tree", tree}
 	if s.tip != "" {
 		args = append(args, "-p", s.tip)
-	}
-	head, err := s.head(stop)
-	if err != nil {
-		return "", err
 	}
 	known := head == ""
 	if !known && s.tip != "" {
@@ -267,10 +257,10 @@ func (s *Store) commit(stop context.Context, tree string, p Point) (string, erro
 		call, args = s.withKeys(), append(args, "-S")
 	}
 	call.Env = append(call.Env, s.identity()...)
-	commit, err := s.own(stop, call, p.message(s.left), args...)
-	if err != nil {
+	if commit, err = s.own(stop, call, p.message(s.left), args...); err != nil {
 		return "", fmt.Errorf("checkpoint: %w", err)
 	}
+	s.follows = [2]string{head, commit}
 	return commit, nil
 }
 

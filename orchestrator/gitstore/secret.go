@@ -24,9 +24,9 @@ const (
 // findSecret searches all new objects of a commit for known secrets: the contents and names of
 // files, and the messages and authors of commits. It also searches the commits that agents and
 // persons have made since the last checkpoint. It checks that each object has the contents that its
-// name stands for. Errors: *SecretError, *forgedError.
-func (s *Store) findSecret(stop context.Context, commit string) error {
-	objects, err := s.listNew(stop, commit)
+// name stands for. The parameter base is as in writeTree. Errors: *SecretError, *forgedError.
+func (s *Store) findSecret(stop context.Context, commit, base string) error {
+	objects, err := s.listNew(stop, commit, base)
 	if err != nil {
 		return err
 	}
@@ -58,12 +58,8 @@ func (s *Store) findSecret(stop context.Context, commit string) error {
 // listNew lists the objects of a commit that are to be searched, after the trees of the last
 // checkpoint, which are only compared with their names: with a forged tree of the past, git would
 // take a new object for an old one. Errors: *forgedError for an object that git cannot read.
-func (s *Store) listNew(stop context.Context, commit string) (objects []object, err error) {
-	known, err := s.known(stop)
-	if err != nil {
-		return nil, err
-	}
-	base, err := s.base(stop)
+func (s *Store) listNew(stop context.Context, commit, base string) (objects []object, err error) {
+	known, err := s.known(stop, base)
 	if err != nil {
 		return nil, err
 	}
@@ -111,16 +107,15 @@ var namedObject = regexp.MustCompile(`\b([0-9a-f]{64}|[0-9a-f]{40})\b`)
 // commit. An agent can write the references in this repository. The function relies on these
 // references only in two cases: the remote has not answered yet (see push), or checkpoints are not
 // pushed.
-func (s *Store) known(stop context.Context) (string, error) {
+func (s *Store) known(stop context.Context, base string) (string, error) {
 	if s.looked != "" {
 		return "^" + s.looked + "\n", nil
 	}
 	if s.address == "" {
-		base, err := s.base(stop)
 		if base == "" {
-			return "", err
+			return "", nil
 		}
-		return "^" + base + "\n", err
+		return "^" + base + "\n", nil
 	}
 	if s.heads != nil {
 		return s.knownHeads(stop)

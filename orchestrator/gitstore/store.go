@@ -45,11 +45,12 @@ type Store struct {
 	objects string    // the folder of new objects; "": that of the repository
 	inTree  string    // path of the run's folder from the top of the work tree, with slashes
 	ref     string
-	address string // address of the remote; "": checkpoints are not pushed
-	folder  string // the remote, if it is a folder of this machine; "": it is none
-	killed  bool   // a call of git was killed, and may have left a lock at the remote
-	tip     string // the last checkpoint; "": no checkpoint
-	looked  string // the commit up to which this run has searched for secrets; "": no search yet
+	address string    // address of the remote; "": checkpoints are not pushed
+	folder  string    // the remote, if it is a folder of this machine; "": it is none
+	killed  bool      // a call of git was killed, and may have left a lock at the remote
+	tip     string    // the last checkpoint; "": no checkpoint
+	looked  string    // the commit up to which this run has searched for secrets; "": no search yet
+	follows [2]string // the checked-out commit, and the checkpoint that was made to follow it
 
 	heads []string // tips of the remote's branches; nil: the remote has not answered yet
 
@@ -384,6 +385,9 @@ func (s *Store) commitOf(stop context.Context, ref string) (string, error) {
 
 // isAncestor reports whether the commit a is an ancestor of the commit b, or the same commit.
 func (s *Store) isAncestor(stop context.Context, a, b string) (bool, error) {
+	if s.follows == [2]string{a, b} {
+		return true, nil
+	}
 	_, err := s.own(stop, git.Call{}, nil, "merge-base", "--is-ancestor", a, b)
 	if failed := (*git.Error)(nil); errors.As(err, &failed) && failed.Exit.Code == 1 {
 		return false, nil

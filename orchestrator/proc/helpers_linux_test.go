@@ -24,6 +24,8 @@ import (
 // output is the fate.
 func guarding(mode string, args []string) int {
 	switch mode {
+	case "compute":
+		compute(args[0])
 	case "guard":
 		return guard(args)
 	case "guard-short": // of processes
