@@ -20,7 +20,8 @@ const exitKilled = 137
 func (f *Fold) stand(b *Board, h *flow.History, facts *Facts) {
 	f.end(b, h, facts)
 	b.State = f.state(b, h, facts)
-	b.Who = f.who(b, h, facts)
+	f.settle(b, facts)
+	b.Who = b.who()
 	f.wait(b, h, facts)
 	if b.State == Ended {
 		b.Ended = f.ended
@@ -112,30 +113,33 @@ func (b *Board) standBy(end flow.Finish, news bool) {
 	b.remarked, b.quotes, b.asks, b.news = end.Remarked, end.Quotes, false, news
 }
 
-// who returns who acts (see the table in package event).
-func (f *Fold) who(b *Board, h *flow.History, facts *Facts) Who {
-	team := b.About() == event.AboutTeam
+// settle takes an end that asks a person nothing any more for one of a board that is to be run again, and
+// says of a board that never ran why it cannot be run.
+func (f *Fold) settle(b *Board, facts *Facts) {
 	switch {
-	case b.State == Running, b.State == Pending:
-		if b.About() == event.AboutConsent {
-			return Decide
-		}
-		return Nobody
-	case b.State == NeverRun && b.Outcome == "":
-		if facts.Refused == "" {
-			return Nobody
-		}
+	case b.IsAtWork():
+	case b.State == NeverRun && b.Outcome == "" && facts.Refused != "":
 		b.Reason, b.fix = Reason{Said: facts.Refused, By: event.BySetting}, facts.Fix
-		return Mend
-	case b.reopened:
-		return RunAgain
-	case team:
-		return Decide
-	case b.Outcome.AsksPerson() && b.question == nil:
+	case b.State == Ended && !b.reopened && b.Outcome.AsksPerson() && b.question == nil:
 		b.Reason.By, b.settled, b.reopened = event.ByEdit, true, true
 		if f.decided {
 			b.Reason.By = event.ByDecision
 		}
+	}
+}
+
+// who returns who acts (see the table in package event).
+func (b *Board) who() Who {
+	switch {
+	case b.IsAtWork() && b.About() == event.AboutConsent, b.State == Ended && b.About() == event.AboutTeam && !b.reopened:
+		return Decide
+	case b.IsAtWork():
+		return Nobody
+	case b.State == NeverRun && b.Outcome == "" && b.Reason.By == event.BySetting:
+		return Mend
+	case b.State == NeverRun && b.Outcome == "":
+		return Nobody
+	case b.reopened:
 		return RunAgain
 	case b.Outcome == event.Failed && b.Reason.By == event.ByKilled:
 		return RunAgain
