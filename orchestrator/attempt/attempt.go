@@ -144,7 +144,7 @@ func (a *Attempt) noteStderr(e agent.Event) {
 // [Attempt.Wait].
 func Run(stop, kill context.Context, c Spec) (*Ended, error) {
 	if stop.Err() != nil || kill.Err() != nil {
-		return &Ended{Exit: proc.Exit{Code: -1, Stopped: true}, Stopped: true}, nil
+		return &Ended{Exit: proc.Exit{Code: -1, Stopped: true}, Cut: ByRun}, nil
 	}
 	a := Start(c)
 	defer context.AfterFunc(stop, a.Stop)()

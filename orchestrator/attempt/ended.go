@@ -16,18 +16,16 @@ import (
 // without a failure, after a stop, and if [Attempt.Wait] returned an error. All texts are redacted
 // except those of Reply, Warning and Spawned.
 type Ended struct {
-	Class     event.Class // "" if the attempt was stopped
-	Reply     *contract.Reply
-	Failure   *contract.Failure
-	Warning   string // faults of an attempt whose reply counts nevertheless; "": none
-	Worked    bool   // the model did something: it wrote, or called a tool
-	Exit      proc.Exit
-	Received  string // beginning of the rejected reply's text, at most 4 KiB; "" without a Failure
-	Stdout    string // last lines of a review command's standard output, at most 8 KiB
-	Stderr    string // last lines of standard error, at most 2 KiB; for a review command at most 8 KiB
-	Stopped   bool   // Stop, Kill or a limit of time ended the attempt
-	ByWatch   bool   // Attempt.End ended the attempt before the agent's final event
-	OutOfTime bool   // one of the TimeLimits ended the attempt
+	Class    event.Class // "" if the attempt was stopped
+	Reply    *contract.Reply
+	Failure  *contract.Failure
+	Warning  string // faults of an attempt whose reply counts nevertheless; "": none
+	Worked   bool   // the model did something: it wrote, or called a tool
+	Exit     proc.Exit
+	Received string // beginning of the rejected reply's text, at most 4 KiB; "" without a Failure
+	Stdout   string // last lines of a review command's standard output, at most 8 KiB
+	Stderr   string // last lines of standard error, at most 2 KiB; for a review command at most 8 KiB
+	Cut      Cut    // who ended the attempt before the agent did
 
 	Spawned []string // names and PIDs of the processes that a resident started in its turn and left running
 
@@ -40,6 +38,20 @@ type Ended struct {
 
 	SessionCost *int64 // see [agent.Report.SessionCost]
 }
+
+// Cut says who ended an attempt. If several did, the first of these counts, since a later one changes
+// nothing any more. What the agent printed then is no reply.
+type Cut string
+
+const (
+	ByItself Cut = ""      // the agent has ended
+	ByRun    Cut = "run"   // [Attempt.Stop] or [Attempt.Kill]
+	ByWatch  Cut = "watch" // [Attempt.End], before the agent's final event
+	ByTime   Cut = "time"  // one of the TimeLimits
+)
+
+// IsStopped reports whether the run or a limit of time ended the attempt.
+func (e *Ended) IsStopped() bool { return e.Cut == ByRun || e.Cut == ByTime }
 
 // conclude closes the streams and returns the end of the attempt. err is the result of runProcess.
 func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
@@ -62,9 +74,14 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 		exit = proc.Exit{Duration: exit.Duration} // our own signal is not a failure of the agent
 		out.Exit, hung = exit, false
 	}
-	out.ByWatch = hung
-	out.OutOfTime = exit.Stopped && a.outOfTime && !a.stopped && !hung
-	out.Stopped = exit.Stopped && a.stopped || out.OutOfTime
+	switch {
+	case hung:
+		out.Cut = ByWatch
+	case exit.Stopped && a.stopped:
+		out.Cut = ByRun
+	case exit.Stopped && a.outOfTime:
+		out.Cut = ByTime
+	}
 	var start *proc.StartError
 	if errors.As(err, &start) {
 		return out, &agent.ConfigError{Text: start.Error(), Fix: start.Hint(), Missing: start.IsGone()}
@@ -75,21 +92,21 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	if r, ok := a.reader.(agent.StderrReader); ok {
 		r.ReadStderr(out.Stderr)
 	}
-	if gone := a.call.Adapter.Tool().Unstarted(a.call.Adapter.Name(), exit, out.Stderr); gone != nil && !a.heard.Load() && !out.Stopped && !out.ByWatch {
+	if gone := a.call.Adapter.Tool().Unstarted(a.call.Adapter.Name(), exit, out.Stderr); gone != nil && !a.heard.Load() && out.Cut == ByItself {
 		out.Class = event.ClassRefused
 		return out, gone
 	}
 	report := a.reader.End(exit)
-	if !out.Stopped && !out.ByWatch {
+	if out.Cut == ByItself {
 		applyReason(&report, a.reason)
 	}
 	out.recordSession(report, a.call.Sinks)
 	out.Worked = a.watch.worked()
-	if out.ByWatch && a.refused != "" {
-		out.ByWatch, out.Class = false, event.ClassBusy
+	if out.Cut == ByWatch && a.refused != "" {
+		out.Cut, out.Class = ByItself, event.ClassBusy
 		return out, &agent.LaterError{Text: a.call.Sinks.Redact(a.call.Adapter.Name() + ": " + a.refused), Busy: true}
 	}
-	if out.Stopped || out.ByWatch {
+	if out.Cut != ByItself {
 		return out, nil
 	}
 	if excess != nil {
@@ -98,7 +115,7 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	out.Class = report.Class(a.call.Adapter.Tool(), exit, a.watch.isFinished())
 	err = a.judge(out, report)
 	if a.interrupted && ended.Stopped && !a.stopped && err == nil && out.Reply == nil {
-		out.Exit, out.Failure, out.Received, out.ByWatch, out.Class = ended, nil, "", true, ""
+		out.Exit, out.Failure, out.Received, out.Cut, out.Class = ended, nil, "", ByWatch, ""
 	}
 	return out, err
 }

@@ -41,7 +41,7 @@ func TestTimeLimits(t *testing.T) {
 			out, err := attempt.Run(t.Context(), t.Context(), attempt.Spec{Adapter: agent.Exec(), Contract: contract.Task, Limits: limits,
 				Sinks: attempt.Sinks{Redactor: redact.New(nil)}, Invocation: agent.Invocation{
 					Func: func(ctx context.Context, _, _ io.Writer) proc.Exit { <-ctx.Done(); return proc.Exit{} }}})
-			if took := time.Since(began); err != nil || !out.OutOfTime || took != time.Second {
+			if took := time.Since(began); err != nil || out.Cut != attempt.ByTime || took != time.Second {
 				t.Errorf("%s: %+v, %v after %s, want the end of its time after 1s", name, out, err, took)
 			}
 		})

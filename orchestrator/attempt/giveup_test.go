@@ -91,7 +91,7 @@ func TestGiveUp(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out, err := giveUp(t, tt.reasons...)
-			if out.Reply != nil || out.Stopped || out.Session != "s" || out.Spent == nil || out.Spent.Input != 7 {
+			if out.Reply != nil || out.IsStopped() || out.Session != "s" || out.Spent == nil || out.Spent.Input != 7 {
 				t.Errorf("Converse = %+v, want no reply, but what it came to", out)
 			}
 			if got := fmt.Sprint(err); tt.err != "" && got != tt.err || tt.err == "" && err != nil {
@@ -117,7 +117,7 @@ func TestStoppedReport(t *testing.T) {
 	stop, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	out, err := runImpatient(t, stop, impatient{Adapter: agent.Exec(), heard: cancel})
-	if err != nil || !out.Stopped || out.Reply != nil || out.Failure != nil || out.Session != "s" || out.Spent == nil {
+	if err != nil || !out.IsStopped() || out.Reply != nil || out.Failure != nil || out.Session != "s" || out.Spent == nil {
 		t.Errorf("Converse = %+v, %v, want it to be stopped, with its session and what it came to", out, err)
 	}
 }

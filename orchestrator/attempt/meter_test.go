@@ -28,7 +28,7 @@ func TestOutputIsBounded(t *testing.T) {
 		inv := agent.Invocation{Argv: []string{"/bin/sh", "-c", "yes" + stream}, Dir: t.TempDir(), MaxOutput: 3 << 20, Timeout: time.Minute}
 		got, err := attempt.Run(context.Background(), context.Background(), attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Stdout: &out, Stderr: &errs, Redactor: redact.New(nil)}})
 
-		if err != nil || got.Stopped || got.Failure == nil || !strings.Contains(got.Failure.Reason, "it printed more than 3 MiB and was stopped") {
+		if err != nil || got.IsStopped() || got.Failure == nil || !strings.Contains(got.Failure.Reason, "it printed more than 3 MiB and was stopped") {
 			t.Errorf("yes%s: outcome %+v, %v; want a failure that says why", stream, got, err)
 		}
 		if n := out.n.Load() + errs.n.Load(); n != 3<<20 {
@@ -65,7 +65,7 @@ func TestStoppedWinsOverTooMuch(t *testing.T) {
 		}
 	}()
 	got, err := attempt.Run(stop, kill, attempt.Spec{Adapter: agent.Exec(), Invocation: inv, Contract: contract.Task, Sinks: attempt.Sinks{Redactor: redact.New(nil)}})
-	if err != nil || !got.Stopped || got.Failure != nil {
+	if err != nil || !got.IsStopped() || got.Failure != nil {
 		t.Errorf("outcome %+v, %v; want stopped", got, err)
 	}
 }

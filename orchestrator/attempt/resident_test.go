@@ -63,7 +63,7 @@ func run(t *testing.T, c attempt.Spec) *attempt.Ended {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	out, err := attempt.Run(ctx, ctx, c)
-	if err != nil || out.Stopped {
+	if err != nil || out.IsStopped() {
 		t.Fatalf("Run = %+v, %v", out, err)
 	}
 	return out
@@ -228,7 +228,7 @@ func TestResidentStop(t *testing.T) {
 			end(a)
 			<-a.Done()
 			out, err := a.Wait()
-			if err != nil || !out.Stopped || out.Reply != nil || out.Failure != nil || r.Runs() {
+			if err != nil || !out.IsStopped() || out.Reply != nil || out.Failure != nil || r.Runs() {
 				t.Errorf("Ended = %+v, %v, runs: %t, want it to be stopped", out, err, r.Runs())
 			}
 		})
@@ -246,7 +246,7 @@ func TestResidentStoppedBefore(t *testing.T) {
 	second := attempt.Start(callOf(t, r, message{"say", ""}))
 	second.Stop()
 	<-second.Done()
-	if out, err := second.Wait(); err != nil || !out.Stopped || !r.Runs() {
+	if out, err := second.Wait(); err != nil || !out.IsStopped() || !r.Runs() {
 		t.Errorf("Ended = %+v, %v, runs: %t, want it to be stopped alone", out, err, r.Runs())
 	}
 	first.Kill()
@@ -259,7 +259,7 @@ func TestResidentTimeLimit(t *testing.T) {
 	c := callOf(t, r, message{"hang", ""})
 	c.Limits.Run = 100 * time.Millisecond
 	out, err := attempt.Run(t.Context(), t.Context(), c)
-	if err != nil || !out.OutOfTime || !out.Stopped || r.Runs() {
+	if err != nil || out.Cut != attempt.ByTime || r.Runs() {
 		t.Errorf("Run = %+v, %v, want it to be out of time", out, err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 func (c *Caller) measure(a *Attempt, e *attempt.Ended) {
 	took := c.Now().Sub(a.began) - e.Paused
 	c.paused += e.Paused
-	if e.OutOfTime {
+	if e.Cut == attempt.ByTime {
 		took = max(took, firstLimit(a.Spec.Limits, a.began, e.Frozen)) // the run's clock may show less
 	}
 	a.millis, a.frozen = took.Milliseconds(), e.Frozen.Milliseconds()
@@ -47,7 +47,7 @@ func (c *Caller) charge(a *Attempt, e *attempt.Ended, took time.Duration) *event
 		spent = &event.Spending{Free: true}
 	}
 	c.Used.Add(took.Milliseconds(), spent)
-	if !e.Stopped && !spent.IsPriced() {
+	if !e.IsStopped() && !spent.IsPriced() {
 		c.warnOfCost(a, spent != nil && spent.Cost != nil)
 	}
 	return spent

@@ -30,7 +30,7 @@ func TestRestore(t *testing.T) {
 		t.Fatalf("-want +got\n%s", diff)
 	}
 	total := int64(22)
-	out := &attempt.Ended{Session: "s", Cumulative: true, Stopped: true, Spent: &agent.Spending{Input: 16, Cost: &total}}
+	out := &attempt.Ended{Session: "s", Cumulative: true, Cut: attempt.ByRun, Spent: &agent.Spending{Input: 16, Cost: &total}}
 	if got := c.charge(&Attempt{Player: &roster.Player{Adapter: agent.Exec()}}, out, 0); got.Input != 1 || *got.Cost != 7 {
 		t.Errorf("a session that goes on is charged %+v, want what came after the earlier run", got)
 	}
@@ -64,7 +64,7 @@ func TestWarnings(t *testing.T) {
 	r := newRig(t)
 	r.journal.state.Limits.MaxCost = 100
 	a := r.start(t)
-	r.charge(a, &attempt.Ended{Stopped: true}, 0)
+	r.charge(a, &attempt.Ended{Cut: attempt.ByRun}, 0)
 	if r.notices.told != nil {
 		t.Errorf("of an attempt that was stopped it tells %q", r.notices.told)
 	}
@@ -106,7 +106,7 @@ func TestMeasure(t *testing.T) {
 		{attempt.TimeLimits{Task: time.Second}, 5 * time.Second, 10_000},
 	} {
 		a.Spec.Limits = tt.limits
-		if r.measure(a, &attempt.Ended{OutOfTime: true, Frozen: tt.frozen}); a.millis != tt.want || a.frozen != tt.frozen.Milliseconds() {
+		if r.measure(a, &attempt.Ended{Cut: attempt.ByTime, Frozen: tt.frozen}); a.millis != tt.want || a.frozen != tt.frozen.Milliseconds() {
 			t.Errorf("at the limits %+v it took %d ms, %d of them frozen, want %d", tt.limits, a.millis, a.frozen, tt.want)
 		}
 	}

@@ -42,7 +42,7 @@ func TestLostInput(t *testing.T) {
 			if a.Intent.Stored == "" {
 				t.Fatal("a long input is not stored")
 			}
-			if err := r.settle(a, &attempt.Ended{ByWatch: true}, nil); err != nil {
+			if err := r.settle(a, &attempt.Ended{Cut: attempt.ByWatch}, nil); err != nil {
 				t.Fatal(err)
 			}
 			r.inputOf, r.journal.events = event.AttemptRef{}, nil // as in the next run

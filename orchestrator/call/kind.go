@@ -265,13 +265,13 @@ func (c *Caller) eventOf(a *Attempt, e *attempt.Ended, failed error) (event.Even
 		return c.stopped(a, e, failed.Error()), nil
 	case failed != nil:
 		return c.stopped(a, e, failed.Error()), a.Player.Explain(failed)
-	case e.ByWatch:
+	case e.Cut == attempt.ByWatch:
 		stopped := c.stopped(a, e, "the watch ended it")
 		stopped.Stderr = e.Stderr
 		return stopped, nil
-	case e.OutOfTime:
+	case e.Cut == attempt.ByTime:
 		return c.stopped(a, e, "the limit of time is reached"), nil
-	case e.Stopped:
+	case e.Cut == attempt.ByRun:
 		return c.stopped(a, e, "the run was stopped"), c.causeOf(e)
 	case (e.Failure != nil || e.Reply != nil) && c.Journal.State().Step.Hung.StopsForTool():
 		return c.stopped(a, e, heldReply(e)), nil
@@ -304,7 +304,7 @@ type rejecter interface {
 // causeOf returns the error with which the run was stopped. It returns nil if the attempt ended for
 // another reason.
 func (c *Caller) causeOf(e *attempt.Ended) error {
-	if e.Stopped && !e.OutOfTime {
+	if e.Cut == attempt.ByRun {
 		return context.Cause(c.Stop)
 	}
 	return nil

@@ -125,10 +125,10 @@ func TestEnd(t *testing.T) {
 		reason string
 		err    error
 	}{
-		"a fault of this machine": {func(e attempt.Ended) attempt.Ended { e.ByWatch, e.Stopped = true, true; return e }, os.ErrPermission, "permission denied", os.ErrPermission},
-		"by the watch":            {func(e attempt.Ended) attempt.Ended { e.ByWatch, e.OutOfTime, e.Stopped = true, true, true; return e }, nil, "the watch ended it", nil},
-		"the limit of time":       {func(e attempt.Ended) attempt.Ended { e.OutOfTime, e.Stopped = true, true; return e }, nil, "the limit of time is reached", nil},
-		"by the run":              {func(e attempt.Ended) attempt.Ended { e.Stopped = true; return e }, nil, "the run was stopped", stopped},
+		"a fault of this machine": {func(e attempt.Ended) attempt.Ended { e.Cut = attempt.ByWatch; return e }, os.ErrPermission, "permission denied", os.ErrPermission},
+		"by the watch":            {func(e attempt.Ended) attempt.Ended { e.Cut = attempt.ByWatch; return e }, nil, "the watch ended it", nil},
+		"the limit of time":       {func(e attempt.Ended) attempt.Ended { e.Cut = attempt.ByTime; return e }, nil, "the limit of time is reached", nil},
+		"by the run":              {func(e attempt.Ended) attempt.Ended { e.Cut = attempt.ByRun; return e }, nil, "the run was stopped", stopped},
 	} {
 		for _, c := range []event.Call{event.TaskCall, event.CommandCall, event.ReviewCall, event.ManagerCall, event.ReadyCall, event.CheckpointCall} {
 			r := newRig(t)
@@ -201,7 +201,7 @@ func TestGoesOn(t *testing.T) {
 		if err := r.journal.Record(event.SessionNamed{AttemptRef: a.Ref(), Session: "s"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.settle(a, &attempt.Ended{Session: "s", ByWatch: true}, nil); err != nil {
+		if err := r.settle(a, &attempt.Ended{Session: "s", Cut: attempt.ByWatch}, nil); err != nil {
 			t.Fatal(err)
 		}
 		step := r.journal.state.Step
@@ -236,7 +236,7 @@ func TestIntent(t *testing.T) {
 	if a := r.start(t); a.Intent.Before.BoardSHA != r.board.SHA || a.Intent.Before.Current != "a.md" {
 		t.Errorf("the Manager finds %+v", a.Intent.Before)
 	}
-	if err := r.settle(&Attempt{Intent: event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "a.md", Role: "Manager", Attempt: 1}}}, &attempt.Ended{ByWatch: true}, nil); err != nil {
+	if err := r.settle(&Attempt{Intent: event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "a.md", Role: "Manager", Attempt: 1}}}, &attempt.Ended{Cut: attempt.ByWatch}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if a := r.start(t); a.Intent.Before != nil {

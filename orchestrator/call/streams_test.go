@@ -30,7 +30,7 @@ func TestStreams(t *testing.T) {
 		"with all output":           {func(r *rig) { r.Run.KeepOutput = true }, replied("ok"), true, 0},
 		"in commits":                {func(r *rig) { r.Run.Git.On = true }, replied("ok"), false, 1},
 		"rejected":                  {nil, attempt.Ended{Failure: contract.Failed("no JSON")}, true, 1},
-		"stopped":                   {nil, attempt.Ended{ByWatch: true}, true, 1},
+		"stopped":                   {nil, attempt.Ended{Cut: attempt.ByWatch}, true, 1},
 		"a command that is content": {func(r *rig) { r.open(event.CommandCall) }, attempt.Ended{}, false, 0},
 		"one that is not":           {func(r *rig) { r.open(event.CommandCall) }, attempt.Ended{Exit: proc.Exit{Code: 1}}, true, 0},
 	} {

@@ -145,7 +145,7 @@ func (c *Call) retry(stop, kill context.Context, inv agent.Invocation, in contra
 			continue
 		case err != nil:
 			return nil, c.player.Explain(err)
-		case out.Stopped:
+		case out.IsStopped():
 			return nil, context.Cause(stop)
 		case out.Failure == nil:
 			if out.Warning != "" {

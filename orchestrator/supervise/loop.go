@@ -222,9 +222,9 @@ func (s *Supervision) runSupervisorPhase(stop, kill context.Context) (*contract.
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case out.Stopped && stop.Err() != nil:
+	case out.IsStopped() && stop.Err() != nil:
 		return nil, context.Cause(stop)
-	case out.Stopped:
+	case out.IsStopped():
 		s.passTurn("The supervisor was stopped.")
 		return nil, nil
 	case out.Failure != nil:

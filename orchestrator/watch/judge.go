@@ -212,7 +212,7 @@ func (w *Watch) answerOf(j *judge, g Judgement) event.JudgeAnswered {
 	switch {
 	case g.err != nil:
 		e.Reason = g.err.Error()
-	case g.ended.Stopped:
+	case g.ended.IsStopped():
 		e.Reason = context.Cause(j.stopped).Error()
 	case g.ended.Failure == nil:
 		e.Answers, e.Advice, e.Reason = answersOf(g.ended.Reply.Judge), g.ended.Reply.Message, j.void

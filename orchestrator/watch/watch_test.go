@@ -736,7 +736,7 @@ func TestJudge(t *testing.T) {
 				r.Ask = func(stop, _ context.Context, _ attempt.Spec) (*attempt.Ended, error) {
 					if calls++; calls > len(tt.replies) {
 						<-stop.Done()
-						return &attempt.Ended{Stopped: true}, nil
+						return &attempt.Ended{Cut: attempt.ByRun}, nil
 					}
 					return tt.replies[calls-1], nil
 				}
@@ -789,7 +789,7 @@ func TestJudgeOfTheMoving(t *testing.T) {
 			case e := <-reply:
 				return e, nil
 			case <-stop.Done():
-				return &attempt.Ended{Stopped: true}, nil
+				return &attempt.Ended{Cut: attempt.ByRun}, nil
 			}
 		}
 		r.check(t, hangs)

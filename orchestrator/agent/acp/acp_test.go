@@ -197,7 +197,7 @@ func TestCancelled(t *testing.T) {
 		}
 	}()
 	h, _ := converse(t, stop, a)
-	if !h.Stopped || h.Session != "s-1" {
+	if !h.IsStopped() || h.Session != "s-1" {
 		t.Errorf("Outcome = %+v, want it to be stopped, with its session", h.Ended)
 	}
 	if !h.HasEvent(agent.Text, "I leave.") || !h.HasEvent(agent.Result, "cancelled") {

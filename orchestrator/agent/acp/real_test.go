@@ -54,7 +54,7 @@ func TestRealStopped(t *testing.T) {
 	g := start(t)
 	g.Assignment.Args = append(g.Assignment.Args, "--allowed-mcp-server-names", "none7156.25")
 	h := g.PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7156.25"), streamtest.GoodReply("slept"))
-	if !h.Stopped || h.Session == "" {
+	if !h.IsStopped() || h.Session == "" {
 		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Ended)
 	}
 	streamtest.WantNoProcess(t, "7156.25")

@@ -155,7 +155,7 @@ func TestRealStop(t *testing.T) {
 		}
 	}()
 	out, err := r.runUntil(t, stop)
-	if err != nil || !out.Stopped || out.Reply != nil || out.Failure != nil {
+	if err != nil || !out.IsStopped() || out.Reply != nil || out.Failure != nil {
 		t.Errorf("Converse = %+v, %v, want it to be stopped", out, err)
 	}
 	if out.Session == "" || out.Spent == nil || out.Spent.Input != 1000 || out.Spent.Cost != nil {

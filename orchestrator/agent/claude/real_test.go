@@ -114,7 +114,7 @@ func wantReply(t *testing.T, out *attempt.Ended, err error, status contract.Stat
 
 func wantFailure(t *testing.T, out *attempt.Ended, err error, reasons ...string) {
 	t.Helper()
-	if err != nil || out.Failure == nil || out.Reply != nil || out.Stopped {
+	if err != nil || out.Failure == nil || out.Reply != nil || out.IsStopped() {
 		t.Fatalf("Converse = %+v, %v, want a failure", out, err)
 	}
 	for _, reason := range reasons {

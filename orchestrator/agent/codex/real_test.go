@@ -177,7 +177,7 @@ func TestRealHang(t *testing.T) {
 func TestRealStopped(t *testing.T) {
 	c := streamtest.Start(t, "codex", codex.New())
 	h := c.PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7153.25"), streamtest.GoodReply("slept"))
-	if !h.Stopped || h.Session == "" {
+	if !h.IsStopped() || h.Session == "" {
 		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Ended)
 	}
 	streamtest.WantNoProcess(t, "7153.25")

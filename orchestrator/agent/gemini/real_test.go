@@ -83,7 +83,7 @@ func TestRealHang(t *testing.T) {
 // TestRealStopped: gemini leaves its tools running at its end.
 func TestRealStopped(t *testing.T) {
 	h := start(t).PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7154.25"), streamtest.GoodReply("slept"))
-	if !h.Stopped || h.Session == "" {
+	if !h.IsStopped() || h.Session == "" {
 		t.Fatalf("Outcome = %+v, want it to be stopped, with its session", h.Ended)
 	}
 	streamtest.WantNoProcess(t, "7154.25")

@@ -85,7 +85,7 @@ func TestRealHang(t *testing.T) {
 // TestRealStopped: opencode leaves its tools running at any end.
 func TestRealStopped(t *testing.T) {
 	h := start(t).PlayUntil(t, "began", modeltest.Shell("touch began; sleep 7155.25"), streamtest.GoodReply("slept"))
-	if !h.Stopped {
+	if !h.IsStopped() {
 		t.Fatalf("Outcome = %+v, want it to be stopped", h.Ended)
 	}
 	streamtest.WantNoProcess(t, "7155.25")

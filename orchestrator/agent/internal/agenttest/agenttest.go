@@ -119,7 +119,7 @@ func (h Harness) validReplies(t *testing.T) {
 			c := &conversation{}
 			c.adapter, c.assignment = h.assign(t, kind, "reply", "status: blocked", "message: 'said ✓'")
 			out := c.run(t)
-			if out.Failure != nil || out.Stopped || out.Reply == nil {
+			if out.Failure != nil || out.IsStopped() || out.Reply == nil {
 				t.Fatalf("Converse = %+v, %v, want a reply", out, out.Failure)
 			}
 			if out.Reply.Status != contract.Blocked || out.Reply.Message != "said ✓" {
@@ -184,7 +184,7 @@ func (h Harness) misbehaviours(t *testing.T) {
 // of the output.
 func (h Harness) wantFailure(t *testing.T, c *conversation, out *attempt.Ended, do, reason string) {
 	t.Helper()
-	if out.Failure == nil || out.Reply != nil || out.Stopped {
+	if out.Failure == nil || out.Reply != nil || out.IsStopped() {
 		t.Fatalf("Converse = %+v, want a failure", out)
 	}
 	if own, ok := h.Reasons[do]; ok {
@@ -259,7 +259,7 @@ func (h Harness) kill(t *testing.T) {
 
 func wantStopped(t *testing.T, out *attempt.Ended) {
 	t.Helper()
-	if !out.Stopped || out.Reply != nil || out.Failure != nil {
+	if !out.IsStopped() || out.Reply != nil || out.Failure != nil {
 		t.Errorf("Converse = %+v, want it to be stopped, neither accepted nor rejected", out)
 	}
 }
@@ -290,7 +290,7 @@ func (h Harness) timeout(t *testing.T) {
 		c.adapter, c.assignment = h.assign(t, contract.Task, do)
 		c.assignment.Timeout, c.assignment.Grace = 300*time.Millisecond, 20*time.Millisecond
 		out := c.run(t)
-		if out.Failure == nil || !strings.Contains(out.Failure.Reason, "timed out after 300ms") || out.Stopped {
+		if out.Failure == nil || !strings.Contains(out.Failure.Reason, "timed out after 300ms") || out.IsStopped() {
 			t.Errorf("Converse(%s) = %+v, %v, want it to time out", do, out, out.Failure)
 		}
 	}
