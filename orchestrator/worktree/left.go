@@ -53,13 +53,15 @@ func (t Tree) AreGone(stop context.Context, left []File) (gone bool) {
 }
 
 // IsCommitted reports whether git tracks a file, and it does not differ from the last commit as far
-// as git's index tells. The name is relative to Dir.
+// as git's index tells: a checkout leaves the times that are in the index, and a person who writes the
+// same bytes does not. The name is relative to Dir.
 func (t Tree) IsCommitted(stop context.Context, name string) (committed bool) {
 	t.look(stop, func(q *query) {
 		files, sees := q.tracked()
 		isIt := func(full string) bool { return q.fromDir(full) == name }
 		tracked := slices.ContainsFunc(slices.Collect(maps.Keys(files)), isIt)
-		committed = sees && tracked && !slices.ContainsFunc(q.changed(), isIt) && !q.failed
+		differing := q.list("diff-files", "--name-only", "--ignore-submodules", "-z")
+		committed = sees && tracked && !slices.ContainsFunc(differing, isIt) && !q.failed
 	})
 	return committed
 }

@@ -274,3 +274,19 @@ func TestNothingIsStarted(t *testing.T) {
 
 // calls is a folder for calls of git, beside the project.
 func calls(t *testing.T) string { return filepath.Join(t.TempDir(), "calls") }
+
+// TestIsCommitted: a checkout leaves the times that git has noted. Whoever writes the same bytes again does not, and the
+// file is no longer as the last commit has left it.
+func TestIsCommitted(t *testing.T) {
+	p := newProject(t)
+	tree := worktree.Tree{Dir: p.dir}
+	if !tree.IsCommitted(t.Context(), "main.go") {
+		t.Error("a file as it was committed differs")
+	}
+	if err := os.Chtimes(filepath.Join(p.dir, "main.go"), time.Now(), time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if tree.IsCommitted(t.Context(), "main.go") {
+		t.Error("a file that was written again is as it was committed")
+	}
+}
