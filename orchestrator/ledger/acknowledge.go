@@ -207,8 +207,10 @@ func (a *arbitration) decide() (q Question, err error) {
 		return a.reconcile(q, e)
 	case word == "":
 		return q, nil
-	case w.About == event.AboutStep && word == event.Skip:
+	case w.About == event.AboutStep && word == event.Skip, w.About == event.AboutQuarantine && e.Task != "" && word != event.Retry:
 		return a.settleTask(q, word)
+	case w.About == event.AboutEnd && e.Task != "" && word != event.Retry:
+		return a.settleOne(q, e)
 	case w.About == event.AboutWay || w.About == event.AboutChanged || w.About == event.AboutStep:
 		e.Text = a.textOf(e)
 		if w.About == event.AboutChanged && word == event.Skip {
@@ -265,6 +267,38 @@ func (a *arbitration) settleTask(q Question, word event.Choice) (Question, error
 	q, err := a.record(q, e, after)
 	q.Done += fmt.Sprintf("; %d of %s undone", len(open), event.Count(r.Tasks, "task"))
 	return q, err
+}
+
+// settleOne carries out a decision about one task of a board that is over. If others are open, the next of
+// them becomes current, so that the board goes on.
+func (a *arbitration) settleOne(q Question, e event.Acknowledged) (Question, error) {
+	r := a.rest()
+	open := slices.DeleteFunc(r.Open, func(t flow.TaskStatus) bool { return t.Task == e.Task })
+	next := ""
+	if at := slices.IndexFunc(open, func(t flow.TaskStatus) bool { return t.Status != flow.StatusDropped }); at >= 0 {
+		next = open[at].Task
+	}
+	after, err := a.edited(board.Edit{Current: &next, Ended: new(string)})
+	switch {
+	case next != "" && err == nil:
+	case e.Choice == event.Skip:
+		return a.settleTask(q, e.Choice)
+	default:
+		return a.settle(q, e)
+	}
+	e.About, e.BoardSHA, e.Text = event.AboutTask, after.SHA, e.Task+" counts as done, as you decided"
+	if e.Choice == event.Skip {
+		e.Text = "the board goes on without " + e.Task + ", as you decided"
+	}
+	goesOn := event.Acknowledged{Board: a.board, BoardSHA: after.SHA, About: event.AboutEnd, Choice: event.Retry, Task: next, Text: next + " is next"}
+	q.Diff = Unified("before", a.before.Source, a.board, after.Source)
+	if q.Done = fmt.Sprintf("%s; %d of %s undone, and %s", e.Text, len(open), event.Count(r.Tasks, "task"), goesOn.Text); a.answer.Ask {
+		return q, nil
+	}
+	if err := a.recordDecision(e, goesOn); err != nil {
+		return q, err
+	}
+	return q, board.Save(a.path, after.Source)
 }
 
 // subjectOf returns what a decision is about as the journal keeps it. Of a task that is set aside, a retry

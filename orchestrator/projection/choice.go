@@ -73,6 +73,9 @@ func (b *Board) Words() string {
 	for _, c := range b.Choices {
 		all = append(all, string(c.Word))
 	}
+	if n := len(all); n > 2 {
+		all = []string{strings.Join(all[:n-1], ", "), all[n-1]}
+	}
 	return strings.Join(all, " or ")
 }
 
@@ -251,7 +254,8 @@ func (f *Facts) whyQuarantined(s *flow.State) string {
 // release makes the task current.
 func (f *Facts) quarantineChoices(s *flow.State) []Choice {
 	if !f.isOver(s) {
-		return []Choice{release(s, "ends the quarantine; the next run may work on it")}
+		c := release(s, "ends the quarantine; the next run may work on it")
+		return []Choice{c, {Word: event.Accept, Task: c.Task, Tasks: c.Tasks, Does: "counts " + c.Task + " as done"}, skipOf(c.Task, c.Tasks)}
 	}
 	c := release(s, "ends the quarantine and makes "+f.spelled(s.Quarantine[0].Task)+" current; the next run goes on with it")
 	return []Choice{c, {Word: event.Accept, Does: "ends the board as it stands"}}
@@ -296,7 +300,7 @@ func (f *Facts) waitingChoices(s *flow.State) []Choice {
 		tasks = append(tasks, a.Task)
 	}
 	if len(tasks) > 0 {
-		all = append(all, Choice{Word: event.Skip, Task: tasks[0], Tasks: tasks, Does: "goes on without " + tasks[0] + ", which stays undone; or without the task that you name"})
+		all = append(all, skipOf(tasks[0], tasks))
 	}
 	return all
 }
@@ -319,7 +323,7 @@ func (f *Facts) asideChoices(s *flow.State) []Choice {
 	}
 	return []Choice{
 		retry,
-		{Word: event.Skip, Task: tasks[0], Tasks: tasks, Does: "goes on without " + tasks[0] + ", which stays undone; or without the task that you name"},
+		skipOf(tasks[0], tasks),
 		{Word: event.Accept, Task: tasks[0], Tasks: tasks, Does: "counts " + tasks[0] + " as done, or the task that you name"},
 	}
 }
@@ -337,7 +341,8 @@ func stepChoices(step *flow.Step) []Choice {
 	all := []Choice{{Word: event.Retry, Does: "has " + step.Task + " tried again, with fresh retries; the next run does it"}}
 	if step.IsWork() {
 		all = append(all, Choice{Word: event.Accept,
-			Does: "counts the work on " + step.Task + " as done; the next run asks the Manager"})
+			Does: "counts the work on " + step.Task + " as done; the next run asks the Manager"},
+			skipOf(step.Task, []string{step.Task}))
 	}
 	return all
 }
@@ -347,8 +352,17 @@ func reviewChoices(step *flow.Step) []Choice {
 	return []Choice{
 		{Word: event.Retry, Does: "has the command judge the work, as it is now; the next run does it"},
 		{Word: event.Accept, Does: "counts the work on " + step.Task + " as done; the next run asks the Manager"},
-		{Word: event.Skip, Task: step.Task, Tasks: []string{step.Task}, Does: "goes on without " + step.Task + ", which stays undone"},
+		skipOf(step.Task, []string{step.Task}),
 	}
+}
+
+// skipOf returns the choice to go on without a task, or without another one of tasks.
+func skipOf(task string, tasks []string) Choice {
+	does := "goes on without " + task + ", which stays undone"
+	if len(tasks) > 1 {
+		does += "; or without the task that you name"
+	}
+	return Choice{Word: event.Skip, Task: task, Tasks: tasks, Does: does}
 }
 
 // isOver reports whether the board is over and no step is open.
@@ -367,13 +381,16 @@ func (f *Facts) end(s *flow.State) (end flow.Finish, left bool) {
 }
 
 func (f *Facts) endChoices(s *flow.State) []Choice {
-	var open []string
+	var open, listed []string
 	for _, t := range s.Rest(f.List).Open {
-		open = append(open, t.Task)
+		if open = append(open, t.Task); t.Status != flow.StatusDropped {
+			listed = append(listed, t.Task)
+		}
 	}
 	var all []Choice
-	if again := f.again(s); again != "" && !f.Board.Over {
-		does := "makes " + again + " current again; the next run goes on with it"
+	again := f.again(s)
+	if again != "" && !f.Board.Over {
+		does := "makes " + again + " current; the next run goes on with it"
 		if len(f.List.Paths) > 1 {
 			does += ". With the path of another task it makes that one current"
 		}
@@ -383,6 +400,12 @@ func (f *Facts) endChoices(s *flow.State) []Choice {
 	accept := Choice{Word: event.Accept, Tasks: open, Does: "ends the board as it stands"}
 	if len(open) > 0 {
 		accept.Does += ". With the path of a task it counts that task as done"
+	}
+	if len(listed) > 1 {
+		accept.Does += ", and the next run goes on"
+	}
+	if slices.Contains(listed, again) {
+		return append(all, accept, skipOf(again, listed))
 	}
 	return append(all, accept)
 }

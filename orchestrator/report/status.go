@@ -253,7 +253,7 @@ func shorten(text string, most int) string {
 var taskMarks = map[projection.TaskState]string{
 	projection.Done:        "✓",
 	projection.DoneBefore:  "✓",
-	projection.Settled:     "✓",
+	projection.Settled:     "-",
 	projection.Dropped:     "✗",
 	projection.NotOK:       "✗",
 	projection.SetAside:    "✗",

@@ -50,6 +50,7 @@ func TestStatus(t *testing.T) {
 			"  open     step 2: tasks/a.md, Implementor, 2 attempts",
 			"  for you  kanban-run ack k.yaml retry   has tasks/a.md tried again, with fresh retries; the next run does it",
 			"           kanban-run ack k.yaml accept  counts the work on tasks/a.md as done; the next run asks the Manager",
+			"           kanban-run ack k.yaml skip    goes on without tasks/a.md, which stays undone",
 			"  said     tasks/a.md: no \\x1b[2J key",
 			"  next     step 2: Architect",
 			"  ended    03:04",

@@ -62,7 +62,7 @@ Actions taken:
 - ESCALATE
 - NUDGE
 Needs decision:
-- yes -> kanban-run ack two.yaml retry or accept: look at it
+- yes -> kanban-run ack two.yaml retry, accept or skip: look at it
 `
 	if diff := cmp.Diff(want, SupervisorReport(boards)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -77,7 +77,7 @@ func TestSupervisorReportProposes(t *testing.T) {
 		want    string
 	}{
 		{event.NeedsPerson, "Needs decision:\n- yes -> give a.md to another agent than R (split task): reassign: {R: [ADAPTER or ROLE]} in .kanban-run.yaml does\n" +
-			"- yes -> kanban-run ack k.yaml retry or accept: stuck\n"},
+			"- yes -> kanban-run ack k.yaml retry, accept or skip: stuck\n"},
 		{event.LimitReached, "Needs decision:\n- no\n"},
 	} {
 		var f projection.Fold
