@@ -237,6 +237,9 @@ func (b *Board) offer() {
 		return
 	}
 	for _, c := range b.question.Choices {
+		if c.isRun {
+			c.Command = b.CommandLine()
+		}
 		c.Command = cmp.Or(c.Command, "kanban-run ack "+failure.Quote(b.Board)+" "+string(c.Word))
 		b.Choices = append(b.Choices, c)
 	}

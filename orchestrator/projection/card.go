@@ -164,11 +164,14 @@ const goesOn = "the same command goes on"
 func (c Card) Line() string {
 	var all []string
 	for _, command := range slices.Concat(c.Shows, []Command{{Does: c.Hint}}, c.Acts) {
+		if command.Line != "" && command.Line == c.Runs.Line {
+			command.Line = "the same command"
+		}
 		if text := strings.TrimSpace(command.Line + " " + command.Does); text != "" {
 			all = append(all, text)
 		}
 	}
-	if c.Runs.Line != "" {
+	if onlyRuns := len(c.Acts) == 1 && c.Acts[0].Line == c.Runs.Line; c.Runs.Line != "" && !onlyRuns {
 		all = append(all, "then "+goesOn)
 	}
 	return strings.Join(all, "; ")

@@ -50,6 +50,8 @@ type Choice struct {
 	Does    string       `json:"does"`            // the effect, in words
 	Command string       `json:"command"`         // the command that decides
 
+	isRun bool // a run does it without a decision, so that Command is the run
+
 	was event.Choice // word of earlier versions for it, which is still taken; "": there is none
 }
 
@@ -312,7 +314,7 @@ func (f *Facts) asideChoices(s *flow.State) []Choice {
 	for _, a := range f.asides(s) {
 		tasks = append(tasks, a.Task)
 	}
-	retry := Choice{Word: event.Retry, was: event.ReleaseTasks, Tasks: slices.Clone(tasks), Does: "has " + them(tasks) + " tried again; the next run does it"}
+	retry := Choice{Word: event.Retry, was: event.ReleaseTasks, Tasks: slices.Clone(tasks), isRun: len(s.Quarantine) == 0, Does: "has " + them(tasks) + " tried again"}
 	for _, q := range s.Quarantine {
 		if !slices.Contains(tasks, q.Task) {
 			retry.Tasks = append(retry.Tasks, q.Task)
@@ -338,7 +340,7 @@ func them(tasks []string) string {
 // stepChoices returns the choices about the open step. A person can accept the work on a task, but
 // not a decision of the Manager.
 func stepChoices(step *flow.Step) []Choice {
-	all := []Choice{{Word: event.Retry, Does: "has " + step.Task + " tried again, with fresh retries; the next run does it"}}
+	all := []Choice{{Word: event.Retry, isRun: !step.AsksOfTool(), Does: "has " + step.Task + " tried again, with fresh retries"}}
 	if step.IsWork() {
 		all = append(all, Choice{Word: event.Accept,
 			Does: "counts the work on " + step.Task + " as done; the next run asks the Manager"},

@@ -128,7 +128,11 @@ func TestQuestions(t *testing.T) {
 		var words []string
 		for _, c := range b.Choices {
 			words = append(words, spell(c))
-			if b.question.Offers(c.Word) == nil || c.Does == "" || c.Command != "kanban-run ack k.yaml "+string(c.Word) && len(tt.facts.Asked) == 0 || !strings.Contains(b.Card().Line(), c.Command+" "+c.brief()) {
+			command, told := "kanban-run ack k.yaml "+string(c.Word), c.Command
+			if c.isRun { // what a run does anyhow is no decision
+				command, told = "kanban-run k.yaml", "the same command"
+			}
+			if b.question.Offers(c.Word) == nil || c.Does == "" || c.Command != command && len(tt.facts.Asked) == 0 || !strings.Contains(b.Card().Line(), told+" "+c.brief()) {
 				t.Errorf("%s: %+v is not offered: %s", name, c, b.Card().Line())
 			}
 		}

@@ -48,7 +48,7 @@ func TestStatus(t *testing.T) {
 			"✗ k.yaml needs you: Implementor is stuck",
 			"",
 			"  open     step 2: tasks/a.md, Implementor, 2 attempts",
-			"  for you  kanban-run ack k.yaml retry   has tasks/a.md tried again, with fresh retries; the next run does it",
+			"  for you  kanban-run k.yaml             has tasks/a.md tried again, with fresh retries",
 			"           kanban-run ack k.yaml accept  counts the work on tasks/a.md as done; the next run asks the Manager",
 			"           kanban-run ack k.yaml skip    goes on without tasks/a.md, which stays undone",
 			"  said     tasks/a.md: no \\x1b[2J key",
