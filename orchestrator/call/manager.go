@@ -76,8 +76,9 @@ func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, e
 	}
 	accepted := c.accepted(a, e)
 	accepted.NextTask = reply.NextTask
-	if reply.NextTask == nil && c.Journal.State().MayAskAgain() && slices.Equal(reply.Tasks, a.Input.Tasks) {
-		left, same, err := c.Workspace.HoldOpen(step, a.Input.Tasks)
+	added := c.Workspace.Added(step.Before.BoardSHA) // by a person: the Manager was not told of them
+	if reply.NextTask == nil && c.Journal.State().MayAskAgain(len(added) > 0) && slices.Equal(reply.Tasks, a.Input.Tasks) {
+		left, same, err := c.Workspace.HoldOpen(step, a.Input.Tasks, added)
 		if err != nil {
 			return c.stopped(a, e, err.Error()), err
 		}

@@ -128,8 +128,8 @@ func (s *State) finishAside() {
 // askOnceMore makes the Manager's call due again, on the board as the Manager's first reply left
 // it.
 func (s *State) askOnceMore(e event.ReplyAccepted) error {
-	if !s.MayAskAgain() {
-		return refuse(e, "no task of the board is set aside")
+	if s.Step.Again {
+		return refuse(e, "the Manager was asked once more already")
 	}
 	s.Step.callManager()
 	s.Step.Again, s.Step.Before, s.Step.BoardSHA, s.Step.Left = true, nil, e.Left, e.Left
@@ -221,9 +221,13 @@ func (s *State) goesOnWithout() bool { return s.KeepGoing && s.mayTellManager() 
 func (s *State) mayTellManager() bool { return s.ManagerIsTold || s.isWalked() }
 
 // MayAskAgain reports whether a Manager that is a model is asked once more after it has ended the
-// board. It is asked if the open call did not tell it of all the tasks that are set aside.
-func (s *State) MayAskAgain() bool {
+// board. It is asked if the list has grown since it was told of it, or if the open call did not tell it of
+// all the tasks that are set aside.
+func (s *State) MayAskAgain(hasGrown bool) bool {
 	step := s.Step
+	if hasGrown {
+		return step.Checkpoint == nil && !step.Again
+	}
 	untold := func(a Aside) bool { return step.Anomaly == nil || path.Clean(a.Task) != path.Clean(step.Task) }
 	return s.KeepGoing && s.ManagerIsTold && step.Checkpoint == nil && !step.Again && slices.ContainsFunc(s.Asides(), untold)
 }

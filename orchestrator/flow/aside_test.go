@@ -169,7 +169,7 @@ func TestManagerIsAskedOnceMore(t *testing.T) {
 	begin := event.RunStarted{Manager: "claude", KeepGoing: true, Told: true}
 	s := after(t, begin, one, work, event.ReplyRejected{AttemptRef: work.AttemptRef},
 		event.TaskSetAside{Step: 1, Task: "t1", Role: "Implementor", Status: flow.StatusStuck, Reason: "no sign"})
-	if s.MayAskAgain() {
+	if s.MayAskAgain(false) {
 		t.Error("the Manager is told of t1 in this very call, and would be asked once more")
 	}
 	if all := s.Anomalies(); len(all) != 1 || all[0].Details != "t1 is set aside: no sign" {
@@ -181,8 +181,11 @@ func TestManagerIsAskedOnceMore(t *testing.T) {
 		event.StepStarted{Step: 2, Task: "t2", Role: "Implementor", BoardSHA: "b"})
 	second, ends, again := ref(2, "t2", event.TaskCall, 1), ref(2, "t2", event.ManagerCall, 1), ref(2, "t2", event.ManagerCall, 2)
 	apply(t, &s, started(second), event.ReplyAccepted{AttemptRef: second, Status: "ok"}, started(ends))
-	if !s.MayAskAgain() {
+	if !s.MayAskAgain(false) {
 		t.Fatal("the Manager knows nothing of t1 in this call, and would not be asked once more")
+	}
+	if grown := after(t, begin, one, work, event.ReplyAccepted{AttemptRef: work.AttemptRef, Status: "ok"}, started(ref(1, "t1", event.ManagerCall, 1))); !grown.MayAskAgain(true) || grown.MayAskAgain(false) {
+		t.Error("the Manager is not asked about a task that was added meanwhile, or is without one")
 	}
 	apply(t, &s, event.ReplyAccepted{AttemptRef: ends, Status: "ok", Again: true, End: event.End{Left: "c"}})
 	if s.Step.BoardSHA != "c" || s.Step.Left != "c" || s.Step.Before != nil || s.Step.Reply != nil {
@@ -196,7 +199,7 @@ func TestManagerIsAskedOnceMore(t *testing.T) {
 	}
 	again.Attempt = s.Step.Started + 1
 	apply(t, &s, started(again))
-	if s.MayAskAgain() {
+	if s.MayAskAgain(false) || s.MayAskAgain(true) {
 		t.Error("the Manager would be asked a third time")
 	}
 	if err := s.Apply(event.ReplyAccepted{AttemptRef: again, Status: "ok", Again: true}); err == nil {

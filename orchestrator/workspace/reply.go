@@ -136,12 +136,23 @@ func (w *Workspace) TakeBackEnd(step *flow.Step) string {
 }
 
 // HoldOpen reopens a board that the Manager has ended, because the Manager is asked once more. It
-// returns the SHA-256 of the resulting board, and true. If the Manager has changed the list, or if
-// the board's earlier bytes are gone, HoldOpen does not change the board, and returns "" and false.
-func (w *Workspace) HoldOpen(step *flow.Step, given []string) (left string, same bool, err error) {
+// returns the SHA-256 of the resulting board, and true. If more than the tasks that were added meanwhile
+// differs on the list, or if the board's earlier bytes are gone, HoldOpen does not change the board, and
+// returns "" and false.
+func (w *Workspace) HoldOpen(step *flow.Step, given, added []string) (left string, same bool, err error) {
 	b, err := w.Look()
-	if err != nil || !slices.Equal(given, w.Tasks(b)) {
+	if err != nil {
 		return "", false, err
+	}
+	tasks, paths := w.Tasks(b), b.TaskPaths()
+	var known []string
+	for i, task := range tasks {
+		if !slices.Contains(added, paths[i]) {
+			known = append(known, task)
+		}
+	}
+	if !slices.Equal(given, known) {
+		return "", false, nil
 	}
 	if !b.Terminal() || step.Before.Current == "" {
 		return b.SHA, true, nil
