@@ -36,7 +36,7 @@ var examples = map[string][]string{
 	"checkpoints.md":        {aBoards, elsewhere},      // TestExamplesRun (examples/checkpoints)
 	"getting-started.md":    {elsewhere, shell, aTask}, // a_demo_of_a_night
 	"github-actions.md":     {aWorkflow},
-	"overnight.md":          {elsewhere, elsewhere, elsewhere},                    // until_seven; TestRealOutage
+	"overnight.md":          {elsewhere, elsewhere, elsewhere, elsewhere},         // until_seven; TestRealOutage; TestUnitRestarts
 	"playbooks.md":          {taskKeys, settings, settings, elsewhere, elsewhere}, // a_person_is_told
 	"recipes.md":            {settings},
 	"review.md":             {roleKeys},
