@@ -93,44 +93,7 @@
 //	report         ─► projection, console, inert         page ─► report, projection         all of them ─► event
 //	projection     ─► flow
 //
-//	run        takes a board for one run
-//	call       makes the calls of a run: what each kind is told, and what its end means
-//	pool       has what the boards of one command share, and the waits for it
-//	result     says how a run of one board ended
-//	supervisor is the resident supervisor of one board's run, except its calls
-//	event      has every kind of event of a run, with its sentence; pure
-//	flow       decides what a run does next; pure
-//	walk       is the Manager without a model; pure
-//	contract   says what agents are told and what a valid reply is; pure
-//	checkpoint reads how a supervisor looks in on a board; pure
-//	preflight  checks the parts of a run that need no agent
-//	roster     says which program plays a role
-//	health     judges a running agent by its signs; pure
-//	watch      acts on what health says, and passes messages on to the agent
-//	claim      keeps two runs from the same task, or the same files
-//	guard      has the guards of a turn, their order, and the note for the time behind a kill
-//	divergence keeps the board and the marks of tasks as the Manager left them, while others are at work
-//	marks      reads the marks in the headers of tasks, and puts them back
-//	turns      has the turns of agents of one command
-//	trust      says what was changed in the turns of this command, and what of it gives more
-//	asked      keeps what waits in a work tree for a person
-//	decisions  notes in DECISIONS.md what a Lead should know
-//	worktree   tells whether the files of the project have changed
-//	git        runs git where agents may have changed the repository
-//	gitstore   keeps the state of a board as commits, for another clone to go on from
-//	inbox      takes messages of other processes for an agent at work
-//	attempt    is one running agent, from its start to its end, or one turn of a program that stays
-//	workspace  is the board and the tasks of one run
-//	ledger     is the journal of a board, its history and its owner
-//	inspect    answers questions about a run without taking the board
-//	projection folds what happened for people: how a board stands, the same to every view; pure
-//	rundir     is the folder of a board's runs
-//	failure    names the faults that a person has to mend
-//	once       is a single call without a board
-//	briefing   is what a resident supervisor is told
-//	page       renders boards as one HTML file
-//	view       serves that HTML file to a browser on this machine
-//	quit       ends the program by SIGQUIT in silence, until a run catches the signal
+// The comment of each package has its promise in its first sentence: go list -f '{{.ImportPath}}: {{.Doc}}' ./...
 //
 // # What is said, and where it goes
 //

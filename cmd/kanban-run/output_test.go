@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -100,11 +102,14 @@ func (s *schemas) lines() map[string]any {
 		}
 		forms[kind] = reflect.TypeOf(e)
 	}
+	words := kindsInWords(s.t)
+	words["AGENT_EVENT"], words["NOTICE"] = "What an agent at work does; it is not in the journal.", "A warning; it is not in the journal."
+	words["SUMMARY"], words["REFUSED"] = "The last line of a run: how its boards stand.", "An error that kept the run from starting."
 	kinds := append(event.Kinds(), "AGENT_EVENT", "NOTICE", "SUMMARY", "REFUSED")
 	var all []any
 	for _, kind := range kinds {
 		all = append(all, map[string]any{
-			"if":   map[string]any{"properties": map[string]any{"type": map[string]any{"const": kind, "description": "This kind."}}},
+			"if":   map[string]any{"properties": map[string]any{"type": map[string]any{"const": kind, "description": words[kind]}}},
 			"then": map[string]any{"properties": map[string]any{"data": s.form(forms[kind])}},
 		})
 	}
@@ -254,6 +259,72 @@ func (s *schemas) readComments(folder, pkg string) {
 			return true
 		})
 	}
+}
+
+// kindsInWords returns what each kind of event is, as the comment of its type says.
+func kindsInWords(t *testing.T) map[string]string {
+	t.Helper()
+	docs, kinds := map[string]string{}, map[string]string{}
+	for _, file := range sources(t, "../../orchestrator/event") {
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if s, ok := spec.(*ast.TypeSpec); ok {
+						docs[s.Name.Name] = d.Doc.Text()
+					}
+				}
+			case *ast.FuncDecl:
+				if d.Name.Name == "Kind" && d.Recv != nil && len(d.Body.List) == 1 {
+					addKind(kinds, d)
+				}
+			}
+		}
+	}
+	for kind, name := range kinds {
+		about := strings.TrimPrefix(new(doc.Package).Synopsis(docs[name]), name+" ")
+		about = strings.TrimPrefix(ofSeed.ReplaceAllString(about, "."), "is ") // users read this
+		if about == "" {
+			t.Errorf("nothing is said of %s", name)
+			continue
+		}
+		kinds[kind] = strings.ToUpper(about[:1]) + about[1:]
+	}
+	return kinds
+}
+
+// ofSeed matches the source of a rule at the end of a sentence.
+var ofSeed = regexp.MustCompile(`:? \(?seed \d+, [^.]*?\)?($|\.)`)
+
+func addKind(kinds map[string]string, d *ast.FuncDecl) {
+	ret, ok := d.Body.List[0].(*ast.ReturnStmt)
+	if !ok || len(ret.Results) != 1 {
+		return
+	}
+	if lit, ok := ret.Results[0].(*ast.BasicLit); ok {
+		if kind, err := strconv.Unquote(lit.Value); err == nil {
+			kinds[kind] = d.Recv.List[0].Type.(*ast.Ident).Name
+		}
+	}
+}
+
+func sources(t *testing.T, dir string) (files []*ast.File) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return files
 }
 
 // validate is a command of scripts: validate SCHEMA FILE holds each JSON value of a file, and each item of a
