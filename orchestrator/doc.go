@@ -136,9 +136,8 @@
 // # Two processes
 //
 // What the user starts is the guardian, and the run happens in its child, the runner; package proc
-// has the reasons. The guardian takes the signals and holds the boards' locks too. If the runner
-// dies, the guardian ends the agents; if the guardian dies, the runner ends them and leaves (both
-// contexts end); if both die, the next run ends them before it starts anything.
+// has the reasons, and docs/running.md what happens when either is killed. The guardian takes the
+// signals and holds the boards' locks too.
 //
 // # What an upgrade leaves
 //
@@ -154,15 +153,15 @@
 //
 // Events are appended to the journal in memory and committed, with one sync, before the next act
 // that the world can see: the start of an agent, a write to the board, the end of the run. An
-// observer hears of an event only after its commit. So every reported event is on disk. An attempt
-// that is on disk and unfinished goes on in its session. If it has no session, it is started again
-// with the same input. A reply that is on disk is never asked for twice. An input that is too long
-// for the journal is stored under its SHA-256, and synced, before the intent that names it. The
-// processes of a step bear a mark that is journaled with the step (see proc.Mark). By this mark the
-// next run finds the processes that a killed run left behind, and ends them before it starts
-// anything. The journal also names the place of the marks: the device and inode of the run's folder,
-// and the boot. A copy of the folder has another inode. There the run of the original may be at work,
-// so nothing is ended by a mark (proc.EndMarked), and the open call begins anew under another mark and
-// in no session of the original. The same folder is locked, so that what replaces all files in it (sed
-// -i, tar) makes no run look dead.
+// observer hears of an event only after its commit. An attempt that is on disk and unfinished goes
+// on in its session, or is started again with the same input. An input that is too long for the
+// journal is stored under its SHA-256, and synced, before the intent that names it.
+//
+// The processes of a step bear a mark that is journaled with the step (see proc.Mark). By this mark
+// the next run finds the processes that a killed run left behind. The journal also names the place
+// of the marks: the device and inode of the run's folder, and the boot. A copy of the folder has
+// another inode. There the run of the original may be at work, so nothing is ended by a mark
+// (proc.EndMarked), and the open call begins anew under another mark and in no session of the
+// original. The same folder is locked, so that what replaces all files in it (sed -i, tar) makes no
+// run look dead.
 package orchestrator

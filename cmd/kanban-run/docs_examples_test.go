@@ -43,10 +43,10 @@ var examples = map[string][]string{
 	"recipes.md":            {settings},
 	"review.md":             {roleKeys},
 	"roles.md":              {aRole, settings},
-	"running.md":            {elsewhere},                                   // TestLiveMoments
-	"watching.md":           {elsewhere, aTask, settings, aRole, settings}, // what_is_said_to_a_running_agent
-	"writing-an-agent.md":   {inPython, shell, elsewhere, elsewhere},       // the shell block; a_supervisor_stays_for_the_run
-	"../README.md":          {elsewhere, shell, aTask, aBoard},             // make run, make install, a_demo_of_a_night
+	"running.md":            {elsewhere},                             // TestLiveMoments
+	"watching.md":           {elsewhere, aTask, settings, aRole},     // what_is_said_to_a_running_agent
+	"writing-an-agent.md":   {inPython, shell, elsewhere, elsewhere}, // the shell block; a_supervisor_stays_for_the_run
+	"../README.md":          {elsewhere, shell, aTask, aBoard},       // make run, make install, a_demo_of_a_night
 }
 
 var block = regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```|(?:^    [^\n]*\n)+")
