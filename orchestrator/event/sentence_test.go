@@ -108,6 +108,7 @@ func sentences() []event.Event {
 		event.AttemptStopped{AttemptRef: event.AttemptRef{Call: event.ReviewCall, Step: 2, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}, Reason: "claude: API Error: 529", End: event.End{Class: event.ClassBusy}},
 		event.ReplyRejected{AttemptRef: work, Reason: "claude: Prompt is too long", Exit: "exit status 1", Of: 3, Fresh: true, End: event.End{Class: event.ClassTooLong}},
 		event.ReplyRejected{AttemptRef: work, Reason: "API Error: Opus's safeguards flagged this message", Exit: "exit status 1", Of: 3, Output: "out", End: event.End{Class: event.ClassDeclined}},
+		event.AnomalyFound{AttemptRef: work, Anomaly: event.Anomaly{Check: "MCP stuck", Severity: "critical", Details: "no answer; an agent of another board has the same", Advice: "replan", Action: "the call is ended"}},
 		event.AnomalyFound{AttemptRef: work, Anomaly: event.Anomaly{Check: "asks for help", Severity: "warning", Details: "it says: I need help", Advice: "assist"}},
 		event.JudgeAsked{AttemptRef: work, Anomaly: idle, Judge: "Judge"}, event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "too late", Spent: spent},
 		event.ConsentAsked{AttemptRef: work, Anomaly: idle}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentRestart}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentContinue}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentVoid},
