@@ -149,7 +149,7 @@ func (e RunFinished) Sentence() Sentence {
 	if e.Outcome == Complete || e.Outcome == LimitReached {
 		return s.tell(0, e.Outcome.topic())
 	}
-	return s.tell(Lead|Team, e.Outcome.topic())
+	return s.tell(Lead|Team, e.Outcome.topic()).alertOfEnd(e)
 }
 
 // Acknowledged is a decision of the Lead about what the board waits for.

@@ -75,7 +75,8 @@ func sentences() []event.Event {
 	return []event.Event{
 		event.RunStarted{Tasks: 1, Workdir: "/w"}, event.RunStarted{Tasks: 1, Workdir: "/w", NoGit: true}, event.RunStarted{Tasks: 2, Workdir: "/w", Withheld: []string{"A", "B"}}, event.RunStarted{Tasks: 2, Workdir: "/w", Withheld: []string{"A", "B"}, PartlyWithheld: []event.PartlyWithheld{{Roles: []string{"R"}, Names: []string{"B"}}}},
 		event.RunInterrupted{Board: "b", Outcome: event.LimitReached, Reason: "the limit"}, event.RunInterrupted{Board: "b", Outcome: event.Interrupted, Reason: "a signal"}, event.RunInterrupted{Board: "b", Outcome: event.Later, Reason: "the provider"},
-		event.RunFinished{Board: "b", Outcome: event.NeedsPerson, Text: "look"}, event.RunFinished{Board: "b", Outcome: event.Complete, Text: "done"}, event.RunFinished{Board: "b", Outcome: event.LimitReached, Text: "the limit"},
+		event.RunFinished{Board: "b", Outcome: event.NeedsPerson, Text: "look"}, event.RunFinished{Board: "b", Outcome: event.Exhausted, By: event.ByNoReply, Text: "no reply"}, event.RunFinished{Board: "b", Outcome: event.NeedsPerson, By: event.ByReview, Text: "not content"},
+		event.RunFinished{Board: "b", Outcome: event.NeedsPerson, By: event.ByCheckpoint, Text: "it blocks"}, event.RunFinished{Board: "b", Outcome: event.Incomplete, By: event.ByUndone, Text: "undone"}, event.RunFinished{Board: "b", Outcome: event.Frozen, Text: "no match"}, event.RunFinished{Board: "b", Outcome: event.Complete, Text: "done"}, event.RunFinished{Board: "b", Outcome: event.LimitReached, Text: "the limit"},
 		event.Acknowledged{Board: "b", Text: "a.md is to be done again, as you decided"}, event.Acknowledged{Board: "b", Text: "accepted by you", Note: "fine"},
 		event.StepStarted{Step: 2, Task: "t.md", Role: "Implementor"}, event.StepStarted{Step: 2, Task: "t.md", Role: "Implementor", Index: 1, Of: 3},
 		event.StepStarted{Step: 2, Role: "Supervisor", Call: event.ReadyCall},
