@@ -124,9 +124,8 @@
 // A program that stays between attempts has a process of its own, and one more goroutine, which
 // waits for its end. While the program sleeps, its output is read and dropped.
 //
-// With -j there is one run for each board that is at work. The runs' goroutines call an Observer.
-// The goroutines of the streams call it, too, for the signs of agents. So an Observer must be safe
-// for concurrent use.
+// With -j there is one run for each board that is at work. The goroutines of the runs and of the
+// streams call an Observer, so it must be safe for concurrent use.
 //
 // # Two contexts
 //
@@ -142,12 +141,12 @@
 // # What an upgrade leaves
 //
 // Every later version reads and continues a journal: fields and kinds are only added
-// (event/testdata/form.txt has them all), and what an older journal lacks has the zero value. A
-// version that is older than its journal ignores what it does not know. If [flow.Next] of the later
-// version reads it, the record says so with the form of journals that it needs (event.Needs). Then
-// the older version shows the journal, and does not run it ([flow.Newer]). A snapshot of other
-// rules than one's own is not compared with the state that the events lead to. The journals in
-// ledger/testdata/golden, of all versions, hold what flow.Next returns for them.
+// (event/testdata/form.txt has them all), and what an older journal lacks has the zero value. If
+// [flow.Next] of a later version reads a field that an older one does not know, the record says so
+// with the form of journals that it needs (event.Needs). Then the older version shows the journal,
+// and does not run it ([flow.Newer]). A snapshot of other rules than one's own is not compared with
+// the state that the events lead to. The journals in ledger/testdata/golden, of all versions, hold
+// what flow.Next returns for them.
 //
 // # What a crash leaves
 //

@@ -48,7 +48,7 @@ func reference(t *testing.T) string {
 			}
 		})
 		if len(rows) > 0 {
-			b.WriteString("| flag | |\n|---|---|\n" + strings.Join(rows, "") + "\n")
+			b.WriteString(strings.Join(rows, "") + "\n")
 		}
 	}
 	b.WriteString("## Settings\n\nA flag wins over the variable, the variable over `.kanban-run.yaml`. An agent or a command that any of them gives to one role wins over those for every role. `run`, `check`, `once` and other commands take the flags of the settings that they use. " +
@@ -83,7 +83,7 @@ func flagRow(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		name = "-" + f.Shorthand + ", " + name
 	}
-	return fmt.Sprintf("| `%s` | %s |\n", strings.TrimSpace(name+" "+value), cell(usage))
+	return fmt.Sprintf("- `%s`: %s\n", strings.TrimSpace(name+" "+value), strings.ReplaceAll(usage, "\n", " "))
 }
 
 func settingRow(s config.Setting) string {
