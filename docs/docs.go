@@ -15,8 +15,8 @@ var pages embed.FS
 var forDevelopers = []string{"architecture", "development", "performance"}
 
 // order is the order in which a newcomer reads the topics. A topic that is not in it comes last.
-var order = []string{"getting-started", "glossary", "boards", "roles", "agents", "recipes", "writing-an-agent", "review", "watching", "checkpoints", "limits", "overnight", "running", "playbooks", "github-actions", "ci", "beyond-one-machine",
-	"reference", "troubleshooting", "security"}
+var order = []string{"getting-started", "glossary", "running", "boards", "roles", "agents", "recipes", "writing-an-agent", "review", "watching",
+	"checkpoints", "limits", "overnight", "playbooks", "github-actions", "ci", "beyond-one-machine", "reference", "troubleshooting", "security"}
 
 // Topics returns the names of the pages, in the order in which a newcomer reads them.
 func Topics() []string {

@@ -128,13 +128,6 @@ func TestBoardsKeepTheSchema(t *testing.T) {
 	}
 }
 
-// TestSupervisorInTheDocs: the program that docs/writing-an-agent.md shows is the one that runs.
-func TestSupervisorInTheDocs(t *testing.T) {
-	if !strings.Contains(read(t, "../docs/writing-an-agent.md"), strings.TrimSpace(read(t, "checkpoints/agents/supervisor.sh"))) {
-		t.Error("docs/writing-an-agent.md does not show checkpoints/agents/supervisor.sh as it is")
-	}
-}
-
 func TestReadmes(t *testing.T) {
 	names, err := filepath.Glob("*/README.md")
 	names = slices.DeleteFunc(names, func(name string) bool { // they have no board

@@ -93,44 +93,7 @@
 //	report         ─► projection, console, inert         page ─► report, projection         all of them ─► event
 //	projection     ─► flow
 //
-//	run        takes a board for one run
-//	call       makes the calls of a run: what each kind is told, and what its end means
-//	pool       has what the boards of one command share, and the waits for it
-//	result     says how a run of one board ended
-//	supervisor is the resident supervisor of one board's run, except its calls
-//	event      has every kind of event of a run, with its sentence; pure
-//	flow       decides what a run does next; pure
-//	walk       is the Manager without a model; pure
-//	contract   says what agents are told and what a valid reply is; pure
-//	checkpoint reads how a supervisor looks in on a board; pure
-//	preflight  checks the parts of a run that need no agent
-//	roster     says which program plays a role
-//	health     judges a running agent by its signs; pure
-//	watch      acts on what health says, and passes messages on to the agent
-//	claim      keeps two runs from the same task, or the same files
-//	guard      has the guards of a turn, their order, and the note for the time behind a kill
-//	divergence keeps the board and the marks of tasks as the Manager left them, while others are at work
-//	marks      reads the marks in the headers of tasks, and puts them back
-//	turns      has the turns of agents of one command
-//	trust      says what was changed in the turns of this command, and what of it gives more
-//	asked      keeps what waits in a work tree for a person
-//	decisions  notes in DECISIONS.md what a Lead should know
-//	worktree   tells whether the files of the project have changed
-//	git        runs git where agents may have changed the repository
-//	gitstore   keeps the state of a board as commits, for another clone to go on from
-//	inbox      takes messages of other processes for an agent at work
-//	attempt    is one running agent, from its start to its end, or one turn of a program that stays
-//	workspace  is the board and the tasks of one run
-//	ledger     is the journal of a board, its history and its owner
-//	inspect    answers questions about a run without taking the board
-//	projection folds what happened for people: how a board stands, the same to every view; pure
-//	rundir     is the folder of a board's runs
-//	failure    names the faults that a person has to mend
-//	once       is a single call without a board
-//	briefing   is what a resident supervisor is told
-//	page       renders boards as one HTML file
-//	view       serves that HTML file to a browser on this machine
-//	quit       ends the program by SIGQUIT in silence, until a run catches the signal
+// The comment of each package has its promise in its first sentence: go list -f '{{.ImportPath}}: {{.Doc}}' ./...
 //
 // # What is said, and where it goes
 //
@@ -161,9 +124,8 @@
 // A program that stays between attempts has a process of its own, and one more goroutine, which
 // waits for its end. While the program sleeps, its output is read and dropped.
 //
-// With -j there is one run for each board that is at work. The runs' goroutines call an Observer.
-// The goroutines of the streams call it, too, for the signs of agents. So an Observer must be safe
-// for concurrent use.
+// With -j there is one run for each board that is at work. The goroutines of the runs and of the
+// streams call an Observer, so it must be safe for concurrent use.
 //
 // # Two contexts
 //
@@ -173,33 +135,32 @@
 // # Two processes
 //
 // What the user starts is the guardian, and the run happens in its child, the runner; package proc
-// has the reasons. The guardian takes the signals and holds the boards' locks too. If the runner
-// dies, the guardian ends the agents; if the guardian dies, the runner ends them and leaves (both
-// contexts end); if both die, the next run ends them before it starts anything.
+// has the reasons, and docs/running.md what happens when either is killed. The guardian takes the
+// signals and holds the boards' locks too.
 //
 // # What an upgrade leaves
 //
 // Every later version reads and continues a journal: fields and kinds are only added
-// (event/testdata/form.txt has them all), and what an older journal lacks has the zero value. A
-// version that is older than its journal ignores what it does not know. If [flow.Next] of the later
-// version reads it, the record says so with the form of journals that it needs (event.Needs). Then
-// the older version shows the journal, and does not run it ([flow.Newer]). A snapshot of other
-// rules than one's own is not compared with the state that the events lead to. The journals in
-// ledger/testdata/golden, of all versions, hold what flow.Next returns for them.
+// (event/testdata/form.txt has them all), and what an older journal lacks has the zero value. If
+// [flow.Next] of a later version reads a field that an older one does not know, the record says so
+// with the form of journals that it needs (event.Needs). Then the older version shows the journal,
+// and does not run it ([flow.Newer]). A snapshot of other rules than one's own is not compared with
+// the state that the events lead to. The journals in ledger/testdata/golden, of all versions, hold
+// what flow.Next returns for them.
 //
 // # What a crash leaves
 //
 // Events are appended to the journal in memory and committed, with one sync, before the next act
 // that the world can see: the start of an agent, a write to the board, the end of the run. An
-// observer hears of an event only after its commit. So every reported event is on disk. An attempt
-// that is on disk and unfinished goes on in its session. If it has no session, it is started again
-// with the same input. A reply that is on disk is never asked for twice. An input that is too long
-// for the journal is stored under its SHA-256, and synced, before the intent that names it. The
-// processes of a step bear a mark that is journaled with the step (see proc.Mark). By this mark the
-// next run finds the processes that a killed run left behind, and ends them before it starts
-// anything. The journal also names the place of the marks: the device and inode of the run's folder,
-// and the boot. A copy of the folder has another inode. There the run of the original may be at work,
-// so nothing is ended by a mark (proc.EndMarked), and the open call begins anew under another mark and
-// in no session of the original. The same folder is locked, so that what replaces all files in it (sed
-// -i, tar) makes no run look dead.
+// observer hears of an event only after its commit. An attempt that is on disk and unfinished goes
+// on in its session, or is started again with the same input. An input that is too long for the
+// journal is stored under its SHA-256, and synced, before the intent that names it.
+//
+// The processes of a step bear a mark that is journaled with the step (see proc.Mark). By this mark
+// the next run finds the processes that a killed run left behind. The journal also names the place
+// of the marks: the device and inode of the run's folder, and the boot. A copy of the folder has
+// another inode. There the run of the original may be at work, so nothing is ended by a mark
+// (proc.EndMarked), and the open call begins anew under another mark and in no session of the
+// original. The same folder is locked, so that what replaces all files in it (sed -i, tar) makes no
+// run look dead.
 package orchestrator

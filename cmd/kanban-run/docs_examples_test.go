@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+
+	"kanban-run/orchestrator/testfile"
 )
 
 // How an example of a page is run.
@@ -36,15 +38,15 @@ var examples = map[string][]string{
 	"checkpoints.md":        {aBoards, elsewhere},      // TestExamplesRun (examples/checkpoints)
 	"getting-started.md":    {elsewhere, shell, aTask}, // a_demo_of_a_night
 	"github-actions.md":     {aWorkflow},
-	"overnight.md":          {elsewhere, elsewhere, elsewhere},                    // until_seven; TestRealOutage
+	"overnight.md":          {elsewhere, elsewhere, elsewhere, elsewhere},         // until_seven; TestRealOutage; TestUnitRestarts
 	"playbooks.md":          {taskKeys, settings, settings, elsewhere, elsewhere}, // a_person_is_told
 	"recipes.md":            {settings},
 	"review.md":             {roleKeys},
 	"roles.md":              {aRole, settings},
-	"running.md":            {elsewhere},                                        // TestLiveMoments
-	"watching.md":           {elsewhere, aTask, settings, aRole, settings},      // what_is_said_to_a_running_agent
-	"writing-an-agent.md":   {inPython, shell, elsewhere, elsewhere, elsewhere}, // the shell block; TestSupervisorInTheDocs
-	"../README.md":          {elsewhere, shell, aBoard},                         // make run, make install, a_demo_of_a_night
+	"running.md":            {elsewhere},                             // TestLiveMoments
+	"watching.md":           {elsewhere, aTask, settings, aRole},     // what_is_said_to_a_running_agent
+	"writing-an-agent.md":   {inPython, shell, elsewhere, elsewhere}, // the shell block; a_supervisor_stays_for_the_run
+	"../README.md":          {elsewhere, shell, aTask, aBoard},       // make run, make install, a_demo_of_a_night
 }
 
 var block = regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```|(?:^    [^\n]*\n)+")
@@ -79,6 +81,18 @@ func TestExamplesOfPages(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d", name, i+1), func(t *testing.T) { runExample(t, kind, found[i]) })
 		}
 	}
+}
+
+// TestCallsOfATask: with an adapter for all roles a task costs two calls of a model, with walk as the Manager one, also
+// where the settings have it and a flag names the adapter.
+func TestCallsOfATask(t *testing.T) {
+	for flags, want := range map[string]int{"--agent stub": 2, "--agent stub --agent Manager=walk": 1} {
+		dir := t.TempDir()
+		testfile.Write(t, filepath.Join(dir, "kanban.yaml"), "current: tasks/1.md\ntasks: [tasks/1.md]\n")
+		testfile.Write(t, filepath.Join(dir, "tasks/1.md"), "Do it.\n")
+		runDocumented(t, dir, fmt.Sprintf("kanban-run -q %s kanban.yaml\n[ $(kanban-run log --json | grep -c ATTEMPT_STARTED) = %d ]", flags, want))
+	}
+	runDocumented(t, t.TempDir(), "kanban-run init . && kanban-run -q --agent stub && [ $(kanban-run log --json | grep -c ATTEMPT_STARTED) = 1 ]")
 }
 
 // listsLeftOut blanks the second lines of list entries, which are indented, too.

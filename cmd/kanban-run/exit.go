@@ -39,29 +39,24 @@ const (
 type exitRow struct {
 	code    int
 	meaning string // one line of the help
-	more    string // what the documentation adds
 }
 
 // exitTable returns the exit codes and their meanings, in the order of the codes.
 func exitTable() []exitRow {
 	return []exitRow{
-		{exitComplete, "the board is complete", ""},
-		{exitFailed, "an internal or I/O error", "in a CI job also: checkpoints in git have not reached the remote"},
-		{exitInvalid, "usage or invalid input", "also a journal that only a later version of kanban-run may run"},
-		{exitNeedsPerson, "a person has to decide; kanban-run inbox says about what", "the Manager ended with blocked, error or escalate, or with tasks " +
-			"undone (with --lenient 0, if nobody worked on them); a review " +
-			"is never content or gives no verdict; a checkpoint blocks or gives none; an agent is stuck, " +
-			"waits for consent or misses a tool; the provider declines a task; a loop is suspected; a checkpoint in git would hold a " +
-			"secret; what was changed while agents worked gives more than they get; or it cannot be told who ended the board"},
-		{exitExhausted, "no valid reply: an agent gave none within its retries", ""},
-		{exitFrozen, "frozen: the board and the journal, or the board and the Manager, disagree", ""},
-		{exitOwned, "another run owns the board, or works on its task", "or it has gone on with it in another clone"},
-		{exitLimit, "a limit was reached: of steps, cost or time", ""},
-		{exitLater, "the provider is busy or its limit is reached, and the patience used up", ""},
-		{exitInterrupted, "interrupted by SIGINT, resumable", ""},
-		{exitQuit, "stopped at once by SIGQUIT, resumable", ""},
-		{exitKilled, "the runner was killed (SIGKILL, out of memory), resumable", ""},
-		{exitTerminated, "interrupted by SIGTERM or SIGHUP, resumable", ""},
+		{exitComplete, "the board is complete"},
+		{exitFailed, "an internal or I/O error"},
+		{exitInvalid, "usage or invalid input"},
+		{exitNeedsPerson, "a person has to decide; kanban-run inbox says about what"},
+		{exitExhausted, "no valid reply: an agent gave none within its retries"},
+		{exitFrozen, "frozen: the board and the journal, or the board and the Manager, disagree"},
+		{exitOwned, "another run owns the board, or works on its task"},
+		{exitLimit, "a limit was reached: of steps, cost or time"},
+		{exitLater, "the provider is busy or its limit is reached, and the patience used up"},
+		{exitInterrupted, "interrupted by SIGINT, resumable"},
+		{exitQuit, "stopped at once by SIGQUIT, resumable"},
+		{exitKilled, "the runner was killed (SIGKILL, out of memory), resumable"},
+		{exitTerminated, "interrupted by SIGTERM or SIGHUP, resumable"},
 	}
 }
 

@@ -132,11 +132,7 @@ func TestDocumentedExitCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range exitTable() {
-		meaning := row.meaning
-		if row.more != "" {
-			meaning += "; " + row.more
-		}
-		if line := fmt.Sprintf("| %d | %s |\n", row.code, meaning); !strings.Contains(page, line) {
+		if line := fmt.Sprintf("| %d | %s |\n", row.code, row.meaning); !strings.Contains(page, line) {
 			t.Errorf("docs/running.md lacks %q", line)
 		}
 	}
@@ -148,4 +144,36 @@ func stoppedBy(cause error) (r result.Result) {
 	stop(cause)
 	r.Explain(stopped, cause)
 	return r
+}
+
+// TestUnitRestarts: the unit of the examples starts again what goes on by itself, and nothing that would be paid for again;
+// the page says the same.
+func TestUnitRestarts(t *testing.T) {
+	text, err := os.ReadFile("../../examples/overnight/kanban.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := docs.Page("overnight")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ends []string
+	for _, row := range exitTable() {
+		if exitComplete < row.code && row.code < exitLater {
+			ends = append(ends, fmt.Sprint(row.code))
+		}
+	}
+	for _, line := range []string{
+		"Restart=on-failure",
+		"RestartPreventExitStatus=" + strings.Join(ends, " "),
+		fmt.Sprintf("RestartForceExitStatus=%d %d %d", exitLater, exitKilled, exitTerminated),
+		"RestartSec=15min",
+	} {
+		if !strings.Contains(string(text), "\n"+line+"\n") || !strings.Contains(page, "\n"+line+"\n") {
+			t.Errorf("the unit or docs/overnight.md lacks %s", line)
+		}
+	}
+	if !strings.Contains(string(text), "\nStartLimitBurst=4\n") {
+		t.Error("the unit may be started without end")
+	}
 }

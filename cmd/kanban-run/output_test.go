@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
 	"io"
@@ -14,9 +16,13 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -69,11 +75,12 @@ type schemas struct {
 	t        *testing.T
 	defs     map[string]any
 	comments map[string]map[string]string // by type and field
+	values   map[string][]string          // constants by their type
 	read     map[string]bool              // folders of packages that were read
 }
 
 func newSchemas(t *testing.T) *schemas {
-	return &schemas{t: t, defs: map[string]any{}, comments: map[string]map[string]string{}, read: map[string]bool{}}
+	return &schemas{t: t, defs: map[string]any{}, comments: map[string]map[string]string{}, values: map[string][]string{}, read: map[string]bool{}}
 }
 
 func (s *schemas) document(name, title, about string, form reflect.Type) map[string]any {
@@ -100,11 +107,14 @@ func (s *schemas) lines() map[string]any {
 		}
 		forms[kind] = reflect.TypeOf(e)
 	}
+	words := kindsInWords(s.t)
+	words["AGENT_EVENT"], words["NOTICE"] = "What an agent at work does; it is not in the journal.", "A warning; it is not in the journal."
+	words["SUMMARY"], words["REFUSED"] = "The last line of a run: how its boards stand.", "An error that kept the run from starting."
 	kinds := append(event.Kinds(), "AGENT_EVENT", "NOTICE", "SUMMARY", "REFUSED")
 	var all []any
 	for _, kind := range kinds {
 		all = append(all, map[string]any{
-			"if":   map[string]any{"properties": map[string]any{"type": map[string]any{"const": kind, "description": "This kind."}}},
+			"if":   map[string]any{"properties": map[string]any{"type": map[string]any{"const": kind, "description": words[kind]}}},
 			"then": map[string]any{"properties": map[string]any{"data": s.form(forms[kind])}},
 		})
 	}
@@ -178,10 +188,11 @@ func (s *schemas) fields(form reflect.Type, properties map[string]any, required 
 			continue
 		}
 		rule := s.form(f.Type)
-		about := s.comment(form, f.Name)
+		about := cmp.Or(s.comment(form, f.Name), fieldWords[name])
 		if about == "" {
-			about = strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "_", " ") + "."
+			s.t.Errorf("nothing says what %s of %s is: a comment, or fieldWords", name, nameOf(form))
 		}
+		about += s.oneOf(f.Type, about)
 		if rule["$ref"] != nil {
 			rule = map[string]any{"allOf": []any{rule}}
 		}
@@ -193,6 +204,21 @@ func (s *schemas) fields(form reflect.Type, properties map[string]any, required 
 		}
 		properties[name] = rule
 	}
+}
+
+// oneOf names the constants of a type in a sentence, unless the words about the field have them. The lists are open, so the rule
+// does not hold them.
+func (s *schemas) oneOf(form reflect.Type, about string) string {
+	for form.Kind() == reflect.Pointer || form.Kind() == reflect.Slice {
+		form = form.Elem()
+	}
+	s.readPackage(form)
+	isNew := func(value string) bool { return !strings.Contains(about, value) }
+	values := s.values[nameOf(form)]
+	if form.Kind() != reflect.String || len(values) < 2 || !slices.ContainsFunc(values, isNew) {
+		return ""
+	}
+	return " One of " + strings.Join(values, ", ") + "."
 }
 
 // nullable returns the rule of a field that may be null, as a pointer is where it does not leave the
@@ -210,21 +236,32 @@ func nullable(rule map[string]any, form reflect.Type) map[string]any {
 // seedNote is the source of a rule, which is for readers of the code.
 var seedNote = regexp.MustCompile(`[;:,]?\s*\(?seed 00\d[^.;)\n]*\)?`)
 
+// What readers of the code write, and readers of JSON do not.
+var (
+	goNil   = regexp.MustCompile(`\bnil\b`)
+	goSee   = regexp.MustCompile(`[,(]? ?\bsee \[[A-Z][\w.]*\]\)?`)
+	isOrAre = regexp.MustCompile(`^(is|are|has) `)
+)
+
 // comment returns the comment of a field as a sentence.
 func (s *schemas) comment(form reflect.Type, field string) string {
-	folder, inside := strings.CutPrefix(form.PkgPath(), "kanban-run/")
-	if !inside {
+	s.readPackage(form)
+	text := strings.Join(strings.Fields(seedNote.ReplaceAllString(s.comments[nameOf(form)][field], "")), " ")
+	text = goSee.ReplaceAllString(goNil.ReplaceAllString(strings.TrimPrefix(text, field+" "), "absent"), "")
+	if text = isOrAre.ReplaceAllString(text, ""); text == "" {
 		return ""
 	}
-	if folder = filepath.Join("../..", folder); !s.read[folder] {
+	first, size := utf8.DecodeRuneInString(text)
+	return strings.TrimSuffix(string(unicode.ToUpper(first))+text[size:], ".") + "."
+}
+
+// readPackage reads the package of a type of this project, once.
+func (s *schemas) readPackage(form reflect.Type) {
+	folder, inside := strings.CutPrefix(form.PkgPath(), "kanban-run/")
+	if folder = filepath.Join("../..", folder); inside && !s.read[folder] {
 		s.read[folder] = true
 		s.readComments(folder, filepath.Base(form.PkgPath()))
 	}
-	text := strings.Join(strings.Fields(seedNote.ReplaceAllString(s.comments[nameOf(form)][field], "")), " ")
-	if text == "" {
-		return ""
-	}
-	return strings.TrimSuffix(strings.ToUpper(text[:1])+text[1:], ".") + "."
 }
 
 func (s *schemas) readComments(folder, pkg string) {
@@ -238,6 +275,9 @@ func (s *schemas) readComments(folder, pkg string) {
 			s.t.Fatal(err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
+			if value, isValue := n.(*ast.ValueSpec); isValue {
+				s.addValue(pkg, value)
+			}
 			spec, isType := n.(*ast.TypeSpec)
 			if !isType {
 				return true
@@ -253,6 +293,85 @@ func (s *schemas) readComments(folder, pkg string) {
 			}
 			return true
 		})
+	}
+}
+
+// kindsInWords returns what each kind of event is, as the comment of its type says.
+func kindsInWords(t *testing.T) map[string]string {
+	t.Helper()
+	docs, kinds := map[string]string{}, map[string]string{}
+	for _, file := range sources(t, "../../orchestrator/event") {
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if s, ok := spec.(*ast.TypeSpec); ok {
+						docs[s.Name.Name] = d.Doc.Text()
+					}
+				}
+			case *ast.FuncDecl:
+				if d.Name.Name == "Kind" && d.Recv != nil && len(d.Body.List) == 1 {
+					addKind(kinds, d)
+				}
+			}
+		}
+	}
+	for kind, name := range kinds {
+		about := strings.TrimPrefix(new(doc.Package).Synopsis(docs[name]), name+" ")
+		about = strings.TrimPrefix(ofSeed.ReplaceAllString(about, "."), "is ") // users read this
+		if about == "" {
+			t.Errorf("nothing is said of %s", name)
+			continue
+		}
+		kinds[kind] = strings.ToUpper(about[:1]) + about[1:]
+	}
+	return kinds
+}
+
+// ofSeed matches the source of a rule at the end of a sentence.
+var ofSeed = regexp.MustCompile(`:? \(?seed \d+, [^.]*?\)?($|\.)`)
+
+func addKind(kinds map[string]string, d *ast.FuncDecl) {
+	ret, ok := d.Body.List[0].(*ast.ReturnStmt)
+	if !ok || len(ret.Results) != 1 {
+		return
+	}
+	if lit, ok := ret.Results[0].(*ast.BasicLit); ok {
+		if kind, err := strconv.Unquote(lit.Value); err == nil {
+			kinds[kind] = d.Recv.List[0].Type.(*ast.Ident).Name
+		}
+	}
+}
+
+func sources(t *testing.T, dir string) (files []*ast.File) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return files
+}
+
+// addValue notes an exported constant of a type.
+func (s *schemas) addValue(pkg string, spec *ast.ValueSpec) {
+	name, typed := spec.Type.(*ast.Ident)
+	if !typed || len(spec.Values) != 1 || !spec.Names[0].IsExported() {
+		return
+	}
+	if lit, ok := spec.Values[0].(*ast.BasicLit); ok {
+		if text, err := strconv.Unquote(lit.Value); err == nil && text != "" {
+			s.values[pkg+"."+name.Name] = append(s.values[pkg+"."+name.Name], text)
+		}
 	}
 }
 

@@ -2,16 +2,11 @@ package main
 
 import (
 	"fmt"
-	"go/ast"
-	"go/doc"
 	"go/doc/comment"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -53,19 +48,33 @@ func reference(t *testing.T) string {
 			}
 		})
 		if len(rows) > 0 {
-			b.WriteString("| flag | |\n|---|---|\n" + strings.Join(rows, "") + "\n")
+			b.WriteString(strings.Join(rows, "") + "\n")
 		}
 	}
-	b.WriteString("## Settings\n\nA flag wins over the variable, the variable over `.kanban-run.yaml`. An agent or a command that any of them gives to one role wins over those for every role. `run`, `check`, `once` and other commands take the flags of the settings that they use.\n\n" +
-		"| in `.kanban-run.yaml` | flag | variable | default | |\n|---|---|---|---|---|\n")
+	b.WriteString("## Settings\n\nA flag wins over the variable, the variable over `.kanban-run.yaml`. An agent or a command that any of them gives to one role wins over those for every role. `run`, `check`, `once` and other commands take the flags of the settings that they use. " +
+		"The variable of a setting is `KANBAN_RUN_` and its name in capitals, such as `KANBAN_RUN_MAX_COST` or `KANBAN_RUN_NOTIFY_WEBHOOK`. These have none: " + withoutVariable(t) + ".\n\n" +
+		"| in `.kanban-run.yaml` | flag | default | |\n|---|---|---|---|\n")
 	for _, s := range config.Table() {
 		b.WriteString(settingRow(s))
 	}
-	b.WriteString("\n## Events\n\nA line of `kanban-run log --json` and `run --json` has a `type` and `data`. The types in the order of their names:\n\n| type | |\n|---|---|\n")
-	for _, e := range events(t) {
-		b.WriteString(e)
-	}
+	b.WriteString("\n## Events\n\nA line of `kanban-run log --json` and `run --json` has a `type` and `data`. `kanban-run schema event` says what each type is and which fields it has; with jq a line for each:\n\n" +
+		"    kanban-run schema event | jq -r '.allOf[].if.properties.type | \"\\(.const): \\(.description)\"'\n")
 	return b.String()
+}
+
+// withoutVariable names the settings that no variable sets, and holds the names of the variables of the others to their rule.
+func withoutVariable(t *testing.T) string {
+	t.Helper()
+	var none []string
+	for _, s := range config.Table() {
+		want := "KANBAN_RUN_" + strings.ToUpper(strings.ReplaceAll(s.Name, ".", "_"))
+		if s.Variable == "" {
+			none = append(none, "`"+s.Name+"`")
+		} else if s.Variable != want {
+			t.Errorf("the variable of %s is %s, want %s", s.Name, s.Variable, want)
+		}
+	}
+	return strings.Join(none, ", ")
 }
 
 func flagRow(f *pflag.Flag) string {
@@ -74,7 +83,7 @@ func flagRow(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		name = "-" + f.Shorthand + ", " + name
 	}
-	return fmt.Sprintf("| `%s` | %s |\n", strings.TrimSpace(name+" "+value), cell(usage))
+	return fmt.Sprintf("- `%s`: %s\n", strings.TrimSpace(name+" "+value), strings.ReplaceAll(usage, "\n", " "))
 }
 
 func settingRow(s config.Setting) string {
@@ -85,82 +94,11 @@ func settingRow(s config.Setting) string {
 	if s.Flag != "" {
 		flag = "`" + strings.TrimSpace("--"+s.Flag+" "+s.Value) + "`"
 	}
-	variable := s.Variable
-	if variable != "" {
-		variable = "`" + variable + "`"
-	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", file, cell(flag), variable, cell(s.Default), cell(s.Help))
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", file, cell(flag), cell(s.Default), cell(s.Help))
 }
 
 func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;").Replace(text)
-}
-
-// events are the rows of all kinds of events, with what their types say.
-func events(t *testing.T) (rows []string) {
-	t.Helper()
-	docs, kinds := map[string]string{}, map[string]string{}
-	for _, file := range sources(t, "../../orchestrator/event") {
-		for _, d := range file.Decls {
-			switch d := d.(type) {
-			case *ast.GenDecl:
-				for _, spec := range d.Specs {
-					if s, ok := spec.(*ast.TypeSpec); ok {
-						docs[s.Name.Name] = d.Doc.Text()
-					}
-				}
-			case *ast.FuncDecl:
-				if d.Name.Name == "Kind" && d.Recv != nil && len(d.Body.List) == 1 {
-					addKind(kinds, d)
-				}
-			}
-		}
-	}
-	for kind, name := range kinds {
-		about := strings.TrimPrefix(new(doc.Package).Synopsis(docs[name]), name+" ")
-		about = ofSeed.ReplaceAllString(about, ".") // users read this
-		if about == "" {
-			t.Errorf("nothing is said of %s", name)
-			continue
-		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s |\n", kind, cell(strings.ToUpper(about[:1])+about[1:])))
-	}
-	slices.Sort(rows)
-	return rows
-}
-
-// ofSeed matches the source of a rule at the end of a sentence.
-var ofSeed = regexp.MustCompile(`:? \(?seed \d+, [^.]*?\)?($|\.)`)
-
-func addKind(kinds map[string]string, d *ast.FuncDecl) {
-	ret, ok := d.Body.List[0].(*ast.ReturnStmt)
-	if !ok || len(ret.Results) != 1 {
-		return
-	}
-	if lit, ok := ret.Results[0].(*ast.BasicLit); ok {
-		if kind, err := strconv.Unquote(lit.Value); err == nil {
-			kinds[kind] = d.Recv.List[0].Type.(*ast.Ident).Name
-		}
-	}
-}
-
-func sources(t *testing.T, dir string) (files []*ast.File) {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, file)
-	}
-	return files
 }
 
 // architecture is the documentation of package orchestrator as a page.

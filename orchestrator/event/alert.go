@@ -8,6 +8,11 @@ type Alert struct {
 	Owner    string   // a role or a board; "" for the role of the open step
 	Actions  []string // the actions that were taken, from AlertActions
 	Proposal string   // decision that the Lead may make; "" for none
+
+	// LastCall is true for a failure of the call that was made last: the alert is about its task, and the role that played it.
+	LastCall bool
+	// Once is true for an alert that says nothing new where one of its type about the same task and owner, and no lighter, stands.
+	Once bool
 }
 
 // The severities of an alert.
@@ -47,6 +52,22 @@ func AlertActions() []string {
 // alert returns the sentence with an Alert. The parameter "kind" is one of AlertTypes.
 func (s Sentence) alert(severity, kind, owner string, actions ...string) Sentence {
 	s.Alert = Alert{Severity: severity, Type: kind, Owner: owner, Actions: actions}
+	return s
+}
+
+// alertOfEnd returns the sentence with the Alert of an end for which a person acts. An end that was told before, such as that of
+// a loop or of an agent that nothing helped, has none.
+func (s Sentence) alertOfEnd(e RunFinished) Sentence {
+	switch {
+	case e.Outcome == Frozen:
+		s = s.alert(AlertCritical, "STATE_DIVERGENCE", e.Board, escalate)
+	case e.Outcome == Incomplete, e.By == BySetAside, e.Outcome == NeedsPerson && e.By == ByCheckpoint:
+		s = s.alert(AlertCritical, "STUCK", e.Board, escalate)
+	case e.Outcome == Exhausted, e.Outcome == NeedsPerson && e.By == ByReview:
+		s = s.alert(AlertCritical, "STUCK", "", escalate)
+		s.Alert.LastCall = true
+	}
+	s.Alert.Once = true
 	return s
 }
 

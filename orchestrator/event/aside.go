@@ -22,5 +22,7 @@ func (e TaskSetAside) Subject() string { return e.Task }
 func (e TaskSetAside) Sentence() Sentence {
 	s := inStep(e.Step, Warning, "%s is set aside, and the board goes on: %s", e.Task, Headline(e.Reason))
 	s.Result = e.Status
+	s = s.alert(AlertWarning, "STUCK", e.Role, escalate)
+	s.Alert.Once = true
 	return s
 }

@@ -14,7 +14,7 @@ type Reassigned struct {
 	Role   string `json:"role" text:"fact"`
 	Call   Call   `json:"call"`
 	Number int    `json:"number"`
-	To     string `json:"to"`
+	To     string `json:"to"` // the adapter or role that takes over
 	Reason string `json:"reason"`
 }
 

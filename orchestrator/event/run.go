@@ -6,13 +6,13 @@ import "fmt"
 type RunStarted struct {
 	Board   string `json:"board"`
 	Workdir string `json:"workdir"`
-	Version string `json:"version" text:"fact"`
+	Version string `json:"version" text:"fact"` // version of kanban-run
 	// Form is the form of journals that the program of this run writes, see [Form]; 0: it has no
 	// number.
 	Form         int    `json:"journal_form,omitempty"`
 	Limits       Limits `json:"limits"`
 	OnDivergence string `json:"on_divergence" text:"fact"`
-	Tasks        int    `json:"tasks"`
+	Tasks        int    `json:"tasks"` // number of tasks on the list
 	// Withheld are the names of environment variables that agents do not get.
 	Withheld []string `json:"withheld,omitempty"`
 	// PartlyWithheld has those of Withheld that some agents of the run get, and others do not.
@@ -151,7 +151,7 @@ func (e RunFinished) Sentence() Sentence {
 	if e.Outcome == Complete || e.Outcome == LimitReached {
 		return s.tell(0, e.Outcome.topic())
 	}
-	return s.tell(Lead|Team, e.Outcome.topic())
+	return s.tell(Lead|Team, e.Outcome.topic()).alertOfEnd(e)
 }
 
 // IsRemarked reports whether Text has a remark besides the outcome. A record of an earlier version says it

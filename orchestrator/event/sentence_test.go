@@ -75,7 +75,8 @@ func sentences() []event.Event {
 	return []event.Event{
 		event.RunStarted{Tasks: 1, Workdir: "/w"}, event.RunStarted{Tasks: 1, Workdir: "/w", NoGit: true}, event.RunStarted{Tasks: 2, Workdir: "/w", Withheld: []string{"A", "B"}}, event.RunStarted{Tasks: 2, Workdir: "/w", Withheld: []string{"A", "B"}, PartlyWithheld: []event.PartlyWithheld{{Roles: []string{"R"}, Names: []string{"B"}}}},
 		event.RunInterrupted{Board: "b", Outcome: event.LimitReached, Reason: "the limit"}, event.RunInterrupted{Board: "b", Outcome: event.Interrupted, Reason: "a signal"}, event.RunInterrupted{Board: "b", Outcome: event.Later, Reason: "the provider"},
-		event.RunFinished{Board: "b", Outcome: event.NeedsPerson, Text: "look"}, event.RunFinished{Board: "b", Outcome: event.Complete, Text: "done"}, event.RunFinished{Board: "b", Outcome: event.LimitReached, Text: "the limit"},
+		event.RunFinished{Board: "b", Outcome: event.NeedsPerson, Text: "look"}, event.RunFinished{Board: "b", Outcome: event.Exhausted, By: event.ByNoReply, Text: "no reply"}, event.RunFinished{Board: "b", Outcome: event.NeedsPerson, By: event.ByReview, Text: "not content"},
+		event.RunFinished{Board: "b", Outcome: event.NeedsPerson, By: event.ByCheckpoint, Text: "it blocks"}, event.RunFinished{Board: "b", Outcome: event.Incomplete, By: event.ByUndone, Text: "undone"}, event.RunFinished{Board: "b", Outcome: event.Frozen, Text: "no match"}, event.RunFinished{Board: "b", Outcome: event.Complete, Text: "done"}, event.RunFinished{Board: "b", Outcome: event.LimitReached, Text: "the limit"},
 		event.Acknowledged{Board: "b", Text: "a.md is to be done again, as you decided"}, event.Acknowledged{Board: "b", Text: "accepted by you", Note: "fine"},
 		event.StepStarted{Step: 2, Task: "t.md", Role: "Implementor"}, event.StepStarted{Step: 2, Task: "t.md", Role: "Implementor", Index: 1, Of: 3},
 		event.StepStarted{Step: 2, Role: "Supervisor", Call: event.ReadyCall},
@@ -108,6 +109,7 @@ func sentences() []event.Event {
 		event.AttemptStopped{AttemptRef: event.AttemptRef{Call: event.ReviewCall, Step: 2, Task: "tasks/a.md", Role: "Implementor", Attempt: 2}, Reason: "claude: API Error: 529", End: event.End{Class: event.ClassBusy}},
 		event.ReplyRejected{AttemptRef: work, Reason: "claude: Prompt is too long", Exit: "exit status 1", Of: 3, Fresh: true, End: event.End{Class: event.ClassTooLong}},
 		event.ReplyRejected{AttemptRef: work, Reason: "API Error: Opus's safeguards flagged this message", Exit: "exit status 1", Of: 3, Output: "out", End: event.End{Class: event.ClassDeclined}},
+		event.AnomalyFound{AttemptRef: work, Anomaly: event.Anomaly{Check: "MCP stuck", Severity: "critical", Details: "no answer; an agent of another board has the same", Advice: "replan", Action: "the call is ended"}},
 		event.AnomalyFound{AttemptRef: work, Anomaly: event.Anomaly{Check: "asks for help", Severity: "warning", Details: "it says: I need help", Advice: "assist"}},
 		event.JudgeAsked{AttemptRef: work, Anomaly: idle, Judge: "Judge"}, event.JudgeAnswered{AttemptRef: work, Judge: "Judge", Reason: "too late", Spent: spent},
 		event.ConsentAsked{AttemptRef: work, Anomaly: idle}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentRestart}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentContinue}, event.ConsentGiven{AttemptRef: work, Choice: event.ConsentVoid},

@@ -138,8 +138,8 @@ func (e StepFinished) Ended() string {
 
 // Rename is a new name of a task on the list.
 type Rename struct {
-	From string `json:"from" text:"name"`
-	To   string `json:"to" text:"name"`
+	From string `json:"from" text:"name"` // the path before
+	To   string `json:"to" text:"name"`   // the path now
 }
 
 // StepAbandoned closes a step that no longer fits the board, because a person changed the board

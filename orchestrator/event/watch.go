@@ -121,6 +121,9 @@ func (e AnomalyFound) Sentence() Sentence {
 	if e.Action != "" {
 		then = "; " + e.Action
 	}
+	if e.Advice == "replan" {
+		then += "; recommended: plan anew"
+	}
 	s := inStep(e.Step, w, "%s: %s: %s%s", e.Player(), e.Check, e.Details, then)
 	if e.Check == asksForHelp {
 		return s.tell(Lead|Team, AboutPerson)

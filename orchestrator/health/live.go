@@ -10,13 +10,13 @@ import (
 
 // Live is an agent's activity at one moment, for people: seed 002, "Event Monitoring Model".
 type Live struct {
-	At           time.Time  `json:"at"`
+	At           time.Time  `json:"at"` // the moment
 	Started      time.Time  `json:"started_at"`
 	LastActivity time.Time  `json:"last_activity_at,omitzero"`
 	LastProgress time.Time  `json:"last_progress_at,omitzero"`
 	Activity     string     `json:"activity"`    // model, tool, retry or idle
 	WaitReason   string     `json:"wait_reason"` // coding, waiting_review, blocked or waiting_ack
-	IdleStage    string     `json:"idle_stage"`  // see [Monitor.IdleStage]
+	IdleStage    string     `json:"idle_stage"`  // none, pinged, nudged or escalated, see [Monitor.IdleStage]
 	Health       string     `json:"health"`      // healthy, warning or critical; "" in older files
 	Open         []LiveCall `json:"open_calls,omitempty"`
 }

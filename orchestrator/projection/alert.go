@@ -55,6 +55,14 @@ func (f *Fold) addAlert(e event.Entry, said event.Sentence) {
 	}
 	a := Alert{Time: e.Time, Severity: is.Severity, Type: is.Type, Task: e.Event.Subject(), Owner: cmp.Or(is.Owner, f.owner),
 		Text: said.Text}
+	if is.LastCall {
+		a.Task, a.Owner = cmp.Or(f.last.Task, a.Task), cmp.Or(f.last.Role, a.Owner)
+	}
+	if is.Once && slices.ContainsFunc(f.Alerts, func(old Alert) bool {
+		return old.Type == a.Type && old.Task == a.Task && old.Owner == a.Owner && (old.Severity == a.Severity || old.Severity == event.AlertCritical)
+	}) {
+		return
+	}
 	if !f.step.IsZero() {
 		a.Millis = e.Time.Sub(f.step).Milliseconds()
 	}

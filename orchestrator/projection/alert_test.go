@@ -2,6 +2,7 @@ package projection
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,47 @@ func TestHealthy(t *testing.T) {
 	fold(f, event.IdleBreach{AttemptRef: ref(event.TaskCall, "Architect"), Overdue: event.Overdue{Severity: "WARN", Action: "PING"}})
 	if got := healthy(); got != 2 {
 		t.Errorf("%d roles are healthy, want Implementor and Manager", got)
+	}
+}
+
+// TestAlertsOfEnds: an end for which a person acts is an alert with an action. Whose call failed, that role is not healthy; what
+// was told before is not told again.
+func TestAlertsOfEnds(t *testing.T) {
+	ref := func(call event.Call) event.AttemptRef {
+		return event.AttemptRef{Step: 1, Call: call, Task: "a.md", Role: "Implementor"}
+	}
+	replied := event.ReplyAccepted{AttemptRef: ref(event.TaskCall), Status: "blocked"}
+	aside := event.TaskSetAside{Step: 1, Task: "a.md", Role: "Implementor"}
+	for name, tt := range map[string]struct {
+		call    event.Call
+		before  []event.Event
+		outcome event.Outcome
+		by      event.By
+		want    string
+		healthy int
+	}{
+		"no valid reply":            {event.TaskCall, nil, event.Exhausted, event.ByNoReply, "CRITICAL STUCK a.md Implementor", 1},
+		"none of the Manager":       {event.ManagerCall, nil, event.Exhausted, event.ByNoReply, "CRITICAL STUCK a.md Manager", 1},
+		"a review is never content": {event.CommandCall, nil, event.NeedsPerson, event.ByReview, "CRITICAL STUCK a.md Implementor", 1},
+		"a checkpoint blocks":       {event.TaskCall, nil, event.NeedsPerson, event.ByCheckpoint, "CRITICAL STUCK k.yaml k.yaml", 2},
+		"incomplete":                {event.TaskCall, nil, event.Incomplete, event.ByUndone, "CRITICAL STUCK k.yaml k.yaml", 2},
+		"frozen":                    {event.TaskCall, nil, event.Frozen, "", "CRITICAL STATE_DIVERGENCE k.yaml k.yaml", 2},
+		"a loop was told before":    {event.TaskCall, nil, event.NeedsPerson, event.ByLoop, "", 2},
+		"so was a reply that is not ok": {event.TaskCall, []event.Event{replied, aside}, event.Incomplete, event.BySetAside,
+			"WARN STUCK a.md Implementor, CRITICAL STUCK k.yaml k.yaml", 1},
+		"complete": {event.TaskCall, nil, event.Complete, event.ByOK, "", 2},
+	} {
+		f := folded(event.HandoffOffered{}, event.RunStarted{}, event.StepStarted{Step: 1, Task: "a.md", Role: "Implementor"},
+			event.AttemptStarted{AttemptRef: ref(event.ManagerCall)}, event.AttemptStarted{AttemptRef: ref(event.TaskCall)}, event.AttemptStarted{AttemptRef: ref(tt.call)})
+		fold(f, append(tt.before, event.RunFinished{Board: "k.yaml", Outcome: tt.outcome, By: tt.by})...)
+		b := f.Board("k.yaml", &flow.History{}, Facts{})
+		var got []string
+		for _, a := range b.Alerts {
+			got = append(got, a.Severity+" "+a.Type+" "+a.Task+" "+a.Owner)
+		}
+		if all := strings.Join(got, ", "); all != tt.want || b.Healthy != tt.healthy || (tt.want != "") != slices.Contains(b.Actions, "ESCALATE") {
+			t.Errorf("%s: %s, %d healthy, actions %v; want %s, %d healthy", name, all, b.Healthy, b.Actions, tt.want, tt.healthy)
+		}
 	}
 }
 

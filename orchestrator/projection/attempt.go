@@ -107,6 +107,7 @@ func (f *Fold) work(ref event.AttemptRef) {
 	case ref.Call == event.TaskCall:
 		f.taskOf(ref.Task).Tries++
 	}
+	f.last = event.AttemptRef{Task: ref.Task, Role: role}
 	if !slices.Contains(f.roles, role) {
 		f.roles = append(f.roles, role)
 	}

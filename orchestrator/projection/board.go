@@ -140,7 +140,7 @@ type Wait struct {
 
 // Settings are those of the last run.
 type Settings struct {
-	Version      string   `json:"version"`
+	Version      string   `json:"version"` // version of kanban-run
 	OnDivergence string   `json:"on_divergence,omitempty"`
 	KeepGoing    bool     `json:"keep_going,omitempty"` // a failed task is set aside
 	Withheld     []string `json:"withheld,omitempty"`   // environment variables that agents do not get

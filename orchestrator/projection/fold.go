@@ -46,6 +46,7 @@ type Fold struct {
 	start   time.Time        // first entry of the last run
 	step    time.Time        // start of the last step
 	owner   string           // role of the last step
+	last    event.AttemptRef // task of the last attempt, and the role that played it
 	sure    moment           // as of the last entry that a run has written, and not a person who decides about a dead one
 	ended   time.Time        // last entry of the last run
 	decided bool             // a person has decided since the last run ended
@@ -160,7 +161,7 @@ func (f *Fold) applyRun(e event.Entry, _ event.Sentence) (mention, bool) {
 	switch ev := e.Event.(type) {
 	case event.HandoffOffered: // the first record of a run
 		f.start, f.roles, f.Alerts, f.Actions, f.Proposals = e.Time, nil, nil, nil, nil
-		f.step, f.owner, f.decided = time.Time{}, "", false
+		f.step, f.owner, f.last, f.decided = time.Time{}, "", event.AttemptRef{}, false
 	case event.RunStarted:
 		f.idle, f.before = false, f.took
 		f.LastRun, f.Run, f.Workdir, f.decided, f.ending = Totals{}, ev, ev.Workdir, false, ending{}
