@@ -110,6 +110,7 @@ func (l *List) EndOurs(t *Turn) error {
 // Begin has all guards look before a turn, and opens it. It returns the SHA-256 of the note, for the
 // intent. If a guard freezes the board, or refuses the turn by an error, there is none.
 func (l *List) Begin(t *Turn) (sha string, err error) {
+	l.Close() // of a turn whose agent was not started, because its intent is not on disk
 	for _, g := range l.guards {
 		kept, err := g.Begin(t)
 		if err == nil && kept != nil {

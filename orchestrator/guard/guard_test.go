@@ -111,6 +111,21 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestNotStarted: a turn whose agent is not started does not stay open behind the next one.
+func TestNotStarted(t *testing.T) {
+	s := newSite(t)
+	if _, err := s.list.Begin(&guard.Turn{Turn: turns.Turn{Path: "/k"}, Board: &board.Board{}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.list.EndOurs(s.list.BeginOurs("./tell.sh", " ran")); err != nil {
+		t.Fatal(err)
+	}
+	_, look := s.turns.Since(turns.Look{}, "")
+	if open, _ := s.turns.Since(look, ""); len(open) > 0 {
+		t.Errorf("there are open turns: %v", open)
+	}
+}
+
 // TestOthers: behind a turn the guards know the turns of other boards that were open meanwhile.
 func TestOthers(t *testing.T) {
 	s := newSite(t)

@@ -172,6 +172,7 @@ func (k *Keeper) Begin(t *guard.Turn) (any, error) {
 	if t.Reach = (event.Reach{Permission: roster.Unbound}); !t.IsOurs() {
 		t.Reach = k.Tree.playerReach(t.Player)
 	}
+	k.Close() // of a turn whose agent was not started
 	k.open = &turn{Turn: t.Turn, role: t.Ref.Player()}
 	if k.boardSHA = t.Board.SHA; t.IsManager {
 		k.boardSHA = ""

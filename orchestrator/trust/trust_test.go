@@ -753,6 +753,18 @@ func TestProgramsForUs(t *testing.T) {
 	p.want("behind the end", "Deployer.sh changed while ./tell.sh ran")
 }
 
+// TestNotStarted: a turn whose agent is not started is over when the next one begins.
+func TestNotStarted(t *testing.T) {
+	p := newProject(t)
+	k := NewKeeper(Turn{Board: "k.yaml", Tree: p.begin(), Journal: &journal{}, Given: func(string) []string { return nil }, Notice: func(string) {}})
+	of := &guard.Turn{Turn: turns.Turn{Board: "k.yaml", Doing: "./tell.sh ran"}, Board: &board.Board{}}
+	_, first := k.Begin(of)
+	_, second := k.Begin(of)
+	if err := errors.Join(first, second, k.End(of)); err != nil || len(p.tree.turns) > 0 {
+		t.Errorf("%v; %d turns are open", err, len(p.tree.turns))
+	}
+}
+
 // TestGiveBetween: a task that came to a role with a secret while turns of other boards were open waits for a person,
 // unless a role that had one of these turns gets the secret, too.
 func TestGiveBetween(t *testing.T) {
