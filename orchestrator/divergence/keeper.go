@@ -173,6 +173,9 @@ func (k *Keeper) Name() string { return marks.Name }
 // freezes the board; behind the end of the run, where programs work for us, it is taken.
 func (k *Keeper) Begin(t *guard.Turn) (kept any, err error) {
 	k.boardSHA, k.isCut = "", false
+	if t.IsOurs() && k.Journal.State().Frozen != nil {
+		return nil, nil // a person decides about the board first
+	}
 	if t.IsOurs() {
 		k.Leave(t.Board)
 		k.boardSHA = t.Board.SHA
