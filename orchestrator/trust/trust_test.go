@@ -753,6 +753,24 @@ func TestProgramsForUs(t *testing.T) {
 	p.want("behind the end", "Deployer.sh changed while ./tell.sh ran")
 }
 
+// TestMoved: while the work directory is somewhere else, nothing in it is changed.
+func TestMoved(t *testing.T) {
+	p := newProject(t)
+	p.begin().Notice = func(text string) { t.Error(text) }
+	end, place := p.turn("Worker", "tasks/1.md"), p.dir
+	p.dir += "-moved"
+	if err := os.Rename(place, p.dir); err != nil {
+		t.Fatal(err)
+	}
+	end()
+	p.want("moved", "")
+	if err := os.Rename(p.dir, place); err != nil {
+		t.Fatal(err)
+	}
+	p.dir = place
+	p.want("back", "")
+}
+
 // TestNotStarted: a turn whose agent is not started is over when the next one begins.
 func TestNotStarted(t *testing.T) {
 	p := newProject(t)
