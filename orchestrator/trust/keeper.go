@@ -20,6 +20,7 @@ import (
 // Turn has the parts of a run that a [Keeper] uses.
 type Turn struct {
 	Board   string // path of the board as the user wrote it
+	Path    string // path of the board's file, without links
 	Tree    *Tree  // nil in a dry run
 	Journal flow.Journal
 	Folder  rundir.Dir
@@ -122,7 +123,7 @@ func (t *Tree) reopen(open []flow.Changed) (settled []flow.Changed) {
 	defer t.mu.Unlock()
 	items, known := asked.Read(t.Dir)
 	for _, c := range open {
-		item := asked.Item{ChangedFile: c.ChangedFile, Words: c.Name() + " changed while " + c.Task + " was worked on"}
+		item := asked.Item{ChangedFile: c.ChangedFile, Words: c.Name() + " changed " + whileOf(c)}
 		switch isThere := slices.ContainsFunc(items, func(i asked.Item) bool { return i.Is(c.ChangedFile) && i.SHA == c.SHA }); {
 		case isThere:
 		case known || !item.Stands(t.top):
@@ -265,9 +266,9 @@ func (k *Keeper) giveTask(task, by string, open []turns.Turn) error {
 		return nil // it has no file yet, or cannot be read, or another turn's role gets as much
 	}
 	f := event.ChangedFile{By: event.TaskRole, File: task, Field: "role", Roles: []string{role}, SHA: board.SHA([]byte(role)), Asks: true}
-	named := cmp.Or(event.List(turns.Tasks("", open), 3), by)
+	named := cmp.Or(event.List(turns.Tasks(k.Path, open), 3), by)
 	return k.Journal.Append(event.FilesChanged{Board: k.Board, Task: named, Role: by, Reach: open[0].Reach,
-		While: turns.While("", open), Files: []event.ChangedFile{f}})
+		While: turns.While(k.Path, open), Files: []event.ChangedFile{f}})
 }
 
 // isHanded reports whether a role is handed a secret by env.pass that one of this reach does not get.

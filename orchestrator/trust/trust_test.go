@@ -793,20 +793,21 @@ func TestGiveBetween(t *testing.T) {
 		by   []string // roles of the turns
 		asks string
 	}{
-		"a secret":              {"Deployer", []string{"Worker"}, "tasks/2.md was given to Deployer while tasks/1.md was worked on"},
+		"a secret":              {"Deployer", []string{"Worker"}, "tasks/2.md was given to Deployer while tasks/1.md of a.yaml was worked on"},
+		"several":               {"Deployer", []string{"Worker", "Worker"}, "tasks/2.md was given to Deployer while tasks/1.md of a.yaml, tasks/2.md of a.yaml were worked on"},
 		"no secret":             {"Worker", []string{"Worker"}, ""},
 		"one has it":            {"Deployer", []string{"Worker", "Deployer"}, ""},
 		"a task without a file": {"", []string{"Worker"}, ""},
 	} {
 		j := &journal{}
-		k := NewKeeper(Turn{Board: "k.yaml", Tree: tree, Journal: j, RoleOf: func(string) string { return tt.role }})
+		k := NewKeeper(Turn{Board: "k.yaml", Path: "/k", Tree: tree, Journal: j, RoleOf: func(string) string { return tt.role }})
 		var open []turns.Turn
-		for _, role := range tt.by {
+		for i, role := range tt.by {
 			player, err := tree.Roster.Player(role, p.dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			open = append(open, turns.Turn{Board: "a.yaml", Path: "/a", Task: "tasks/1.md", Reach: tree.playerReach(player)})
+			open = append(open, turns.Turn{Board: "a.yaml", Path: "/a", Task: fmt.Sprintf("tasks/%d.md", i+1), Reach: tree.playerReach(player)})
 		}
 		if err := k.GiveBetween("tasks/2.md", open); err != nil {
 			t.Fatal(err)
@@ -817,6 +818,12 @@ func TestGiveBetween(t *testing.T) {
 		}
 		if got != tt.asks || (got != "") != (len(j.state.Changed) == 1) {
 			t.Errorf("%s: it says %q, want %q; %v waits", name, got, tt.asks, j.state.Changed)
+		}
+		if _, while, asks := strings.Cut(tt.asks, " while "); asks {
+			player, _ := tree.Roster.Player(tt.role, p.dir)
+			if err := k.Refuse("tasks/2.md", player); err == nil || !strings.HasSuffix(err.Error(), "while "+while) {
+				t.Errorf("%s: Refuse = %v", name, err)
+			}
 		}
 	}
 }
