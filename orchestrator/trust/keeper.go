@@ -212,7 +212,7 @@ func (k *Keeper) End(t *guard.Turn) error {
 	if !t.IsOurs() && k.RoleOf(n.Task) != k.role && !slices.Contains(tasks, n.Task) {
 		tasks = append(tasks, n.Task)
 	}
-	return errors.Join(err, k.giveTasks(n, tasks))
+	return errors.Join(err, k.giveTasks(n, t.Others, tasks))
 }
 
 func (k *Keeper) closeTurn() error {
@@ -236,14 +236,14 @@ func (k *Keeper) Close() {
 	}
 }
 
-// giveTasks journals that a turn has given tasks to their roles. A Manager that is a model decides about
+// giveTasks journals that a turn, which others overlapped, has given tasks to their roles. A Manager that is a model decides about
 // other tasks in its own turn, so only the own one counts then.
-func (k *Keeper) giveTasks(n *turn, tasks []string) (err error) {
+func (k *Keeper) giveTasks(n *turn, others []turns.Turn, tasks []string) (err error) {
 	manager, managed := k.Tree.Roster.Player(event.ManagerRole, k.Tree.Dir)
 	walks := managed == nil && manager.Pretends
 	for _, task := range tasks {
 		if walks || task == n.Task {
-			err = errors.Join(err, k.giveTask(task, n.role, []turns.Turn{n.Turn}))
+			err = errors.Join(err, k.giveTask(task, n.role, append([]turns.Turn{n.Turn}, others...)))
 		}
 	}
 	return err

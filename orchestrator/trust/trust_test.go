@@ -828,6 +828,43 @@ func TestGiveBetween(t *testing.T) {
 	}
 }
 
+// TestGiveInTurns: a task that came to a role with a secret in a turn is compared with all turns that overlapped, and
+// names them.
+func TestGiveInTurns(t *testing.T) {
+	p := newProject(t)
+	tree := p.begin()
+	of := func(role string) (turn turns.Turn, player *roster.Player) {
+		player, err := tree.Roster.Player(role, p.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return turns.Turn{Board: "a.yaml", Path: "/a", Task: "tasks/1.md", Reach: tree.playerReach(player)}, player
+	}
+	_, worker := of("Worker")
+	for role, want := range map[string]string{
+		"Worker":   "tasks/2.md was given to Deployer while tasks/2.md, tasks/1.md of a.yaml were worked on",
+		"Deployer": "",
+	} {
+		j := &journal{}
+		k := NewKeeper(Turn{Board: "k.yaml", Path: "/k", Tree: tree, Journal: j, Given: func(string) []string { return []string{"tasks/2.md"} },
+			RoleOf: func(string) string { return "Deployer" }})
+		turn := &guard.Turn{Turn: turns.Turn{Board: "k.yaml", Path: "/k", Task: "tasks/2.md"}, Player: worker, Board: &board.Board{SHA: "1"}}
+		_, err := k.Begin(turn)
+		other, _ := of(role)
+		turn.Others = []turns.Turn{other}
+		if err := errors.Join(err, k.End(turn)); err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		for _, e := range j.events {
+			got = e.(event.FilesChanged).Sentence().Text
+		}
+		if got != want {
+			t.Errorf("beside %s: it says %q, want %q", role, got, want)
+		}
+	}
+}
+
 // TestCopy: a command starts with the bytes of its files as they were, wherever its words name them.
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
