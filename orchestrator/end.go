@@ -149,7 +149,7 @@ func (l *loop) beginEnd() (turn *guard.Turn, behind string) {
 		}
 		return nil, ""
 	}
-	if turn = l.guards.BeginOurs(l.carrier.Hearers(), " ran"); l.job.Drain != nil && turn != nil {
+	if turn = l.guards.BeginOurs(l.carrier.Hearers(), " ran"); l.job.Drain != nil && turn != nil && l.ledger.State().Frozen == nil {
 		behind = turn.Board.SHA
 	}
 	return turn, behind
@@ -166,7 +166,7 @@ func (l *loop) finishEnd(turn *guard.Turn) error {
 	}
 	err := l.guards.EndOurs(turn)
 	var again *guard.Turn
-	if l.job.Drain != nil {
+	if l.job.Drain != nil && l.ledger.State().Frozen == nil {
 		err = errors.Join(err, l.ledger.Append(event.BoardLeft{Board: l.job.Board, BoardSHA: l.workspace.SHA()}))
 		if l.carrier.Branch() != "" { // the checkpoint with this record starts the hooks again
 			again = l.guards.BeginOurs(gitstore.Hook, " ran")

@@ -68,7 +68,7 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 		Journal: l.ledger, Path: l.workspace.Path, Dir: dir, Workspace: l.workspace, Notice: notice,
 		Seat: l.pool.Seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, Run: p.Run,
 	}, l.pool.Claims)
-	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Tree: tree, Journal: l.ledger, Folder: l.folder, RoleOf: l.workspace.RoleOf, Notice: notice, Used: p.Used(), Way: p.Run.Git.On,
+	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Path: l.workspace.Path, Tree: tree, Journal: l.ledger, Folder: l.folder, RoleOf: l.workspace.RoleOf, Notice: notice, Used: p.Used(), Way: p.Run.Git.On,
 		Given: func(before string) []string { return slices.Concat(l.divergence.Reroled(), l.workspace.Added(before)) }})
 	note := guard.NewNote(l.folder)
 	l.divergence = divergence.NewKeeper(divergence.Turn{Board: p.Board, Path: l.workspace.Path, Journal: l.ledger,

@@ -39,7 +39,11 @@ func (k *Keeper) lookBetween(b *board.Board, open []turns.Turn, look turns.Look)
 			return k.ask(b, what, open)
 		}
 		for _, edit := range k.reader.Edits() {
-			if by := turns.During(open, k.reader.ChangedAt(edit.Task), k.look); edit.From != edit.To && len(by) > 0 {
+			at := k.reader.ChangedAt(edit.Task)
+			if listed := marks.ChangedAt(k.Path); edit.IsNew && at.Before(listed) {
+				at = listed // the file of a task may be older than its entry on the board
+			}
+			if (edit.IsNew || edit.From != edit.To) && len(turns.During(open, at, k.look)) > 0 {
 				err = errors.Join(err, k.Give(edit.Task, open))
 			}
 		}

@@ -253,7 +253,7 @@ func TestOurs(t *testing.T) {
 	}
 	s := newSite(t, event.PolicyAccept)
 	s.journal.state.Frozen = &flow.Freeze{}
-	if s.guards.BeginOurs("./tell.sh", " ran") != nil {
-		t.Error("a frozen board has a turn")
-	}
+	of := s.guards.BeginOurs("./tell.sh", " ran")
+	s.leave(ended)
+	s.expect(s.guards.EndOurs(of), ended)
 }

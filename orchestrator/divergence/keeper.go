@@ -173,6 +173,9 @@ func (k *Keeper) Name() string { return marks.Name }
 // freezes the board; behind the end of the run, where programs work for us, it is taken.
 func (k *Keeper) Begin(t *guard.Turn) (kept any, err error) {
 	k.boardSHA, k.isCut = "", false
+	if t.IsOurs() && k.Journal.State().Frozen != nil {
+		return nil, nil // a person decides about the board first
+	}
 	if t.IsOurs() {
 		k.Leave(t.Board)
 		k.boardSHA = t.Board.SHA
@@ -222,7 +225,23 @@ func (k *Keeper) End(t *guard.Turn) error {
 		return err
 	}
 	k.look, k.claimed = look, k.Others.Claimed()
-	return nil
+	return k.noteAdded()
+}
+
+// noteAdded reads the tasks that came onto the board in a turn: the next look does not find them as new.
+func (k *Keeper) noteAdded() error {
+	b := k.Workspace.Counted()
+	if k.before == nil || b == nil || b.SHA == k.boardSHA {
+		return nil
+	}
+	list := slices.Clone(k.before.List())
+	for _, p := range b.TaskPaths() {
+		if !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	_, err := k.reader.Read(list)
+	return err
 }
 
 // Leave takes the marks as they are at the end of the run, where no agent is at work on the board any

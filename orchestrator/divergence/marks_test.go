@@ -161,6 +161,7 @@ func turn(k keeper, b *board.Board, j *journal, task string, agent func()) (said
 	if j.state.Frozen == nil {
 		j.state.Marks, j.state.Step.Started = k.Marks(), 1
 		agent()
+		k.Workspace.Forget()
 		fail(k.guards.End(t))
 	}
 	for _, e := range j.said[from:] {
@@ -279,6 +280,45 @@ func TestRoleBetweenTurns(t *testing.T) {
 	if got, want := strings.Join(jb.given, "; "), "3.md while 1.md of a.yaml was worked on"; got != want {
 		t.Errorf("given: %q, want %q", got, want)
 	}
+}
+
+// TestTaskBetweenTurns: a task that came onto the board in a turn of another board is given to its role by that turn,
+// also if no header names the role, or the file is an older one.
+func TestTaskBetweenTurns(t *testing.T) {
+	p := newProject(t)
+	p.write("4.md", "Do it.\n")
+	a, boardA, ja := p.keeper("a.yaml", "1.md")
+	b, boardB, jb := p.keeper("b.yaml", "2.md")
+	turn(b, boardB, jb, "2.md", nothing)
+	pass()
+	p.write("3.md", "Do it.\n")
+	pass()
+	turn(a, boardA, ja, "1.md", func() { p.write("b.yaml", "current: 2.md\ntasks: [2.md, 3.md, 4.md]\n") })
+	pass()
+	if err := b.Look(p.board("b.yaml")); err != nil || jb.state.Frozen != nil {
+		t.Errorf("Look: %v, %+v", err, jb.state.Frozen)
+	}
+	want := "3.md while 1.md of a.yaml was worked on; 4.md while 1.md of a.yaml was worked on"
+	if got := strings.Join(jb.given, "; "); got != want {
+		t.Errorf("given: %q, want %q", got, want)
+	}
+}
+
+// TestTaskOfItsOwnTurn: a task that came onto the board in a turn of its own is not given by the turn of another board
+// that is still open.
+func TestTaskOfItsOwnTurn(t *testing.T) {
+	p := newProject(t)
+	a, boardA, ja := p.keeper("a.yaml", "1.md")
+	b, boardB, jb := p.keeper("b.yaml", "2.md")
+	turn(a, boardA, ja, "1.md", func() {
+		turn(b, boardB, jb, "2.md", func() {
+			p.write("3.md", "---\nrole: Deployer\n---\nDo it.\n")
+			p.write("b.yaml", "current: 2.md\ntasks: [2.md, 3.md]\n")
+		})
+		if err := b.Look(p.board("b.yaml")); err != nil || len(jb.given) > 0 {
+			t.Errorf("Look: %v, given: %q", err, jb.given)
+		}
+	})
 }
 
 // TestMarksOfASharedTask: two boards of a command may list one task. Its mark stands where the other board's work replied

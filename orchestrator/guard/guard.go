@@ -84,10 +84,10 @@ func NewList(s Site, note *Note, guards ...Guard) *List {
 }
 
 // BeginOurs opens the turn of programs that work for us. ran says which ones, as in "./tell.sh". It
-// returns nil if there is no such turn: a person decides about the board first, or it cannot be read.
+// returns nil if there is no such turn: the board cannot be read.
 func (l *List) BeginOurs(ran, doing string) *Turn {
 	b, err := l.Look()
-	if err != nil || l.State().Frozen != nil {
+	if err != nil {
 		return nil
 	}
 	t := &Turn{Turn: turns.Turn{Board: l.Board, Path: l.Path, Doing: ran + doing}, Ref: event.AttemptRef{Role: ran}, Board: b}
@@ -110,12 +110,13 @@ func (l *List) EndOurs(t *Turn) error {
 // Begin has all guards look before a turn, and opens it. It returns the SHA-256 of the note, for the
 // intent. If a guard freezes the board, or refuses the turn by an error, there is none.
 func (l *List) Begin(t *Turn) (sha string, err error) {
+	l.Close() // of a turn whose agent was not started, because its intent is not on disk
 	for _, g := range l.guards {
 		kept, err := g.Begin(t)
 		if err == nil && kept != nil {
 			err = l.note.Put(g.Name(), kept)
 		}
-		if err != nil || l.State().Frozen != nil {
+		if err != nil || l.State().Frozen != nil && !t.IsOurs() {
 			return "", err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/guard"
+	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/turns"
 )
@@ -45,14 +46,14 @@ type site struct {
 	turns  *turns.Registry
 	a, b   *watcher
 	said   []string
+	state  flow.State
 	folder rundir.Dir
 }
 
 func newSite(t *testing.T) *site {
 	s := &site{turns: &turns.Registry{}, folder: rundir.Dir{Path: t.TempDir()}}
 	s.a, s.b = &watcher{name: "a", said: &s.said}, &watcher{name: "b", said: &s.said, kept: 1}
-	var state flow.State
-	of := guard.Site{Board: "k.yaml", Path: "/k", State: func() *flow.State { return &state }, Turns: s.turns,
+	of := guard.Site{Board: "k.yaml", Path: "/k", State: func() *flow.State { return &s.state }, Turns: s.turns,
 		Look: func() (*board.Board, error) { return &board.Board{}, nil }, Notice: func(string) {}}
 	s.list = guard.NewList(of, guard.NewNote(s.folder), s.a, s.b)
 	return s
@@ -108,6 +109,35 @@ func TestRefused(t *testing.T) {
 	s.want(t, "begin a")
 	if s.open() != 0 || s.folder.ReadNote().SHA != "" {
 		t.Error("there is a turn")
+	}
+}
+
+// TestFrozen: on a frozen board no agent has a turn, and programs that work for us have one.
+func TestFrozen(t *testing.T) {
+	s := newSite(t)
+	s.state.Frozen = &flow.Freeze{}
+	if sha, err := s.list.Begin(&guard.Turn{Player: &roster.Player{}, Board: &board.Board{}}); sha != "" || err != nil || s.open() != 0 {
+		t.Errorf("Begin = %q, %v; %d turns are open", sha, err, s.open())
+	}
+	s.said = nil
+	if err := s.list.EndOurs(s.list.BeginOurs("./tell.sh", " ran")); err != nil {
+		t.Fatal(err)
+	}
+	s.want(t, "begin a, begin b, end a, end b")
+}
+
+// TestNotStarted: a turn whose agent is not started does not stay open behind the next one.
+func TestNotStarted(t *testing.T) {
+	s := newSite(t)
+	if _, err := s.list.Begin(&guard.Turn{Turn: turns.Turn{Path: "/k"}, Board: &board.Board{}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.list.EndOurs(s.list.BeginOurs("./tell.sh", " ran")); err != nil {
+		t.Fatal(err)
+	}
+	_, look := s.turns.Since(turns.Look{}, "")
+	if open, _ := s.turns.Since(look, ""); len(open) > 0 {
+		t.Errorf("there are open turns: %v", open)
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"kanban-run/orchestrator/durable"
@@ -57,6 +59,12 @@ func (d Dir) WriteNote(parts map[string]json.RawMessage) (sha string, err error)
 // or cannot be read.
 func (d Dir) ReadNote() Note {
 	text, err := plainfile.Read(d.Turn(), maxNote)
+	if errors.Is(err, fs.ErrNotExist) { // versions before the note kept only marks for this time, in the same form
+		marks, lost := plainfile.Read(filepath.Join(d.Path, "marks.before"), maxNote)
+		if lost == nil {
+			return Note{Parts: map[string]json.RawMessage{"marks": marks}}
+		}
+	}
 	var f noteFile
 	if err != nil || json.Unmarshal(text, &f) != nil || f.Version != noteVersion {
 		return Note{}

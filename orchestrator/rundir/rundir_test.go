@@ -294,3 +294,21 @@ func TestSweepFollowsNoLink(t *testing.T) {
 		t.Errorf("%d files beside the link's end, want the one that was there", len(entries))
 	}
 }
+
+// TestNoteOfAnOlderVersion: behind a kill of a version that kept only the marks, they are known.
+func TestNoteOfAnOlderVersion(t *testing.T) {
+	dir := Dir{Path: t.TempDir()}
+	text := `{"list":["1.md"],"marks":{}}`
+	if err := os.WriteFile(filepath.Join(dir.Path, "marks.before"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if note := dir.ReadNote(); string(note.Parts["marks"]) != text || note.SHA != "" {
+		t.Errorf("ReadNote = %+v", note)
+	}
+	if err := os.WriteFile(dir.Turn(), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if note := dir.ReadNote(); note.Parts != nil {
+		t.Errorf("beside a newer note: %+v", note)
+	}
+}

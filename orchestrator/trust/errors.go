@@ -18,13 +18,21 @@ type ChangedError struct {
 
 func (e *ChangedError) Error() string {
 	if e.Task != nil {
-		return "its role " + e.Task.Roles[0] + " is handed a secret, and it was given to that role while " + e.Task.Task + " was worked on"
+		return "its role " + e.Task.Roles[0] + " is handed a secret, and it was given to that role " + whileOf(*e.Task)
 	}
 	var parts []string
 	for _, i := range e.Items {
 		parts = append(parts, i.Words)
 	}
 	return "changed: " + strings.Join(parts, "; ")
+}
+
+// whileOf says in words when a change was made.
+func whileOf(c flow.Changed) string {
+	if strings.Contains(c.Task, ", ") {
+		return "while " + c.Task + " were worked on"
+	}
+	return "while " + c.Task + " was worked on"
 }
 
 // Hint returns what a person can do.

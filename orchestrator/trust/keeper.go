@@ -20,6 +20,7 @@ import (
 // Turn has the parts of a run that a [Keeper] uses.
 type Turn struct {
 	Board   string // path of the board as the user wrote it
+	Path    string // path of the board's file, without links
 	Tree    *Tree  // nil in a dry run
 	Journal flow.Journal
 	Folder  rundir.Dir
@@ -122,7 +123,7 @@ func (t *Tree) reopen(open []flow.Changed) (settled []flow.Changed) {
 	defer t.mu.Unlock()
 	items, known := asked.Read(t.Dir)
 	for _, c := range open {
-		item := asked.Item{ChangedFile: c.ChangedFile, Words: c.Name() + " changed while " + c.Task + " was worked on"}
+		item := asked.Item{ChangedFile: c.ChangedFile, Words: c.Name() + " changed " + whileOf(c)}
 		switch isThere := slices.ContainsFunc(items, func(i asked.Item) bool { return i.Is(c.ChangedFile) && i.SHA == c.SHA }); {
 		case isThere:
 		case known || !item.Stands(t.top):
@@ -172,6 +173,7 @@ func (k *Keeper) Begin(t *guard.Turn) (any, error) {
 	if t.Reach = (event.Reach{Permission: roster.Unbound}); !t.IsOurs() {
 		t.Reach = k.Tree.playerReach(t.Player)
 	}
+	k.Close() // of a turn whose agent was not started
 	k.open = &turn{Turn: t.Turn, role: t.Ref.Player()}
 	if k.boardSHA = t.Board.SHA; t.IsManager {
 		k.boardSHA = ""
@@ -210,7 +212,7 @@ func (k *Keeper) End(t *guard.Turn) error {
 	if !t.IsOurs() && k.RoleOf(n.Task) != k.role && !slices.Contains(tasks, n.Task) {
 		tasks = append(tasks, n.Task)
 	}
-	return errors.Join(err, k.giveTasks(n, tasks))
+	return errors.Join(err, k.giveTasks(n, t.Others, tasks))
 }
 
 func (k *Keeper) closeTurn() error {
@@ -234,14 +236,14 @@ func (k *Keeper) Close() {
 	}
 }
 
-// giveTasks journals that a turn has given tasks to their roles. A Manager that is a model decides about
+// giveTasks journals that a turn, which others overlapped, has given tasks to their roles. A Manager that is a model decides about
 // other tasks in its own turn, so only the own one counts then.
-func (k *Keeper) giveTasks(n *turn, tasks []string) (err error) {
+func (k *Keeper) giveTasks(n *turn, others []turns.Turn, tasks []string) (err error) {
 	manager, managed := k.Tree.Roster.Player(event.ManagerRole, k.Tree.Dir)
 	walks := managed == nil && manager.Pretends
 	for _, task := range tasks {
 		if walks || task == n.Task {
-			err = errors.Join(err, k.giveTask(task, n.role, []turns.Turn{n.Turn}))
+			err = errors.Join(err, k.giveTask(task, n.role, append([]turns.Turn{n.Turn}, others...)))
 		}
 	}
 	return err
@@ -264,9 +266,9 @@ func (k *Keeper) giveTask(task, by string, open []turns.Turn) error {
 		return nil // it has no file yet, or cannot be read, or another turn's role gets as much
 	}
 	f := event.ChangedFile{By: event.TaskRole, File: task, Field: "role", Roles: []string{role}, SHA: board.SHA([]byte(role)), Asks: true}
-	named := cmp.Or(event.List(turns.Tasks("", open), 3), by)
+	named := cmp.Or(event.List(turns.Tasks(k.Path, open), 3), by)
 	return k.Journal.Append(event.FilesChanged{Board: k.Board, Task: named, Role: by, Reach: open[0].Reach,
-		While: turns.While("", open), Files: []event.ChangedFile{f}})
+		While: turns.While(k.Path, open), Files: []event.ChangedFile{f}})
 }
 
 // isHanded reports whether a role is handed a secret by env.pass that one of this reach does not get.

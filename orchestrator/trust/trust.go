@@ -7,6 +7,9 @@ package trust
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -102,6 +105,9 @@ type change struct {
 // look returns what has changed since the last look. What was not looked at then is unknown, and not
 // changed. The caller holds t.mu.
 func (t *Tree) look() (changes []change) {
+	if _, err := os.Lstat(t.Dir); errors.Is(err, fs.ErrNotExist) {
+		return nil // the folder was moved
+	}
 	t.findSources()
 	for i := 0; i < len(t.sources); i++ { // the list grows by the files of a folder
 		s := t.sources[i]

@@ -753,6 +753,36 @@ func TestProgramsForUs(t *testing.T) {
 	p.want("behind the end", "Deployer.sh changed while ./tell.sh ran")
 }
 
+// TestMoved: while the work directory is somewhere else, nothing in it is changed.
+func TestMoved(t *testing.T) {
+	p := newProject(t)
+	p.begin().Notice = func(text string) { t.Error(text) }
+	end, place := p.turn("Worker", "tasks/1.md"), p.dir
+	p.dir += "-moved"
+	if err := os.Rename(place, p.dir); err != nil {
+		t.Fatal(err)
+	}
+	end()
+	p.want("moved", "")
+	if err := os.Rename(p.dir, place); err != nil {
+		t.Fatal(err)
+	}
+	p.dir = place
+	p.want("back", "")
+}
+
+// TestNotStarted: a turn whose agent is not started is over when the next one begins.
+func TestNotStarted(t *testing.T) {
+	p := newProject(t)
+	k := NewKeeper(Turn{Board: "k.yaml", Tree: p.begin(), Journal: &journal{}, Given: func(string) []string { return nil }, Notice: func(string) {}})
+	of := &guard.Turn{Turn: turns.Turn{Board: "k.yaml", Doing: "./tell.sh ran"}, Board: &board.Board{}}
+	_, first := k.Begin(of)
+	_, second := k.Begin(of)
+	if err := errors.Join(first, second, k.End(of)); err != nil || len(p.tree.turns) > 0 {
+		t.Errorf("%v; %d turns are open", err, len(p.tree.turns))
+	}
+}
+
 // TestGiveBetween: a task that came to a role with a secret while turns of other boards were open waits for a person,
 // unless a role that had one of these turns gets the secret, too.
 func TestGiveBetween(t *testing.T) {
@@ -763,20 +793,21 @@ func TestGiveBetween(t *testing.T) {
 		by   []string // roles of the turns
 		asks string
 	}{
-		"a secret":              {"Deployer", []string{"Worker"}, "tasks/2.md was given to Deployer while tasks/1.md was worked on"},
+		"a secret":              {"Deployer", []string{"Worker"}, "tasks/2.md was given to Deployer while tasks/1.md of a.yaml was worked on"},
+		"several":               {"Deployer", []string{"Worker", "Worker"}, "tasks/2.md was given to Deployer while tasks/1.md of a.yaml, tasks/2.md of a.yaml were worked on"},
 		"no secret":             {"Worker", []string{"Worker"}, ""},
 		"one has it":            {"Deployer", []string{"Worker", "Deployer"}, ""},
 		"a task without a file": {"", []string{"Worker"}, ""},
 	} {
 		j := &journal{}
-		k := NewKeeper(Turn{Board: "k.yaml", Tree: tree, Journal: j, RoleOf: func(string) string { return tt.role }})
+		k := NewKeeper(Turn{Board: "k.yaml", Path: "/k", Tree: tree, Journal: j, RoleOf: func(string) string { return tt.role }})
 		var open []turns.Turn
-		for _, role := range tt.by {
+		for i, role := range tt.by {
 			player, err := tree.Roster.Player(role, p.dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			open = append(open, turns.Turn{Board: "a.yaml", Path: "/a", Task: "tasks/1.md", Reach: tree.playerReach(player)})
+			open = append(open, turns.Turn{Board: "a.yaml", Path: "/a", Task: fmt.Sprintf("tasks/%d.md", i+1), Reach: tree.playerReach(player)})
 		}
 		if err := k.GiveBetween("tasks/2.md", open); err != nil {
 			t.Fatal(err)
@@ -787,6 +818,49 @@ func TestGiveBetween(t *testing.T) {
 		}
 		if got != tt.asks || (got != "") != (len(j.state.Changed) == 1) {
 			t.Errorf("%s: it says %q, want %q; %v waits", name, got, tt.asks, j.state.Changed)
+		}
+		if _, while, asks := strings.Cut(tt.asks, " while "); asks {
+			player, _ := tree.Roster.Player(tt.role, p.dir)
+			if err := k.Refuse("tasks/2.md", player); err == nil || !strings.HasSuffix(err.Error(), "while "+while) {
+				t.Errorf("%s: Refuse = %v", name, err)
+			}
+		}
+	}
+}
+
+// TestGiveInTurns: a task that came to a role with a secret in a turn is compared with all turns that overlapped, and
+// names them.
+func TestGiveInTurns(t *testing.T) {
+	p := newProject(t)
+	tree := p.begin()
+	of := func(role string) (turn turns.Turn, player *roster.Player) {
+		player, err := tree.Roster.Player(role, p.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return turns.Turn{Board: "a.yaml", Path: "/a", Task: "tasks/1.md", Reach: tree.playerReach(player)}, player
+	}
+	_, worker := of("Worker")
+	for role, want := range map[string]string{
+		"Worker":   "tasks/2.md was given to Deployer while tasks/2.md, tasks/1.md of a.yaml were worked on",
+		"Deployer": "",
+	} {
+		j := &journal{}
+		k := NewKeeper(Turn{Board: "k.yaml", Path: "/k", Tree: tree, Journal: j, Given: func(string) []string { return []string{"tasks/2.md"} },
+			RoleOf: func(string) string { return "Deployer" }})
+		turn := &guard.Turn{Turn: turns.Turn{Board: "k.yaml", Path: "/k", Task: "tasks/2.md"}, Player: worker, Board: &board.Board{SHA: "1"}}
+		_, err := k.Begin(turn)
+		other, _ := of(role)
+		turn.Others = []turns.Turn{other}
+		if err := errors.Join(err, k.End(turn)); err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		for _, e := range j.events {
+			got = e.(event.FilesChanged).Sentence().Text
+		}
+		if got != want {
+			t.Errorf("beside %s: it says %q, want %q", role, got, want)
 		}
 	}
 }
