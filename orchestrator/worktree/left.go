@@ -44,7 +44,7 @@ func (t Tree) AreGone(stop context.Context, left []File) (gone bool) {
 				return
 			}
 		}
-		changed := q.changed()
+		changed := append(q.differing(), q.changed()...)
 		gone = !q.failed && !slices.ContainsFunc(left, func(f File) bool {
 			return slices.ContainsFunc(changed, func(name string) bool { return q.fromDir(name) == f.Name })
 		})
@@ -52,16 +52,20 @@ func (t Tree) AreGone(stop context.Context, left []File) (gone bool) {
 	return gone && len(left) > 0
 }
 
-// IsCommitted reports whether git tracks a file, and it does not differ from the last commit as far
-// as git's index tells: a checkout leaves the times that are in the index, and a person who writes the
-// same bytes does not. The name is relative to Dir.
+// differing lists the tracked files that differ from the last commit as far as git's index tells: a checkout
+// leaves the times that are in the index, and who writes the same bytes does not.
+func (q *query) differing() []string {
+	return q.list("diff-files", "--name-only", "--ignore-submodules", "-z")
+}
+
+// IsCommitted reports whether git tracks a file, and it does not differ from the last commit, as in a
+// checkout. The name is relative to Dir.
 func (t Tree) IsCommitted(stop context.Context, name string) (committed bool) {
 	t.look(stop, func(q *query) {
 		files, sees := q.tracked()
 		isIt := func(full string) bool { return q.fromDir(full) == name }
 		tracked := slices.ContainsFunc(slices.Collect(maps.Keys(files)), isIt)
-		differing := q.list("diff-files", "--name-only", "--ignore-submodules", "-z")
-		committed = sees && tracked && !slices.ContainsFunc(differing, isIt) && !q.failed
+		committed = sees && tracked && !slices.ContainsFunc(q.differing(), isIt) && !q.failed
 	})
 	return committed
 }

@@ -285,10 +285,17 @@ func TestIsCommitted(t *testing.T) {
 	if !isCommitted() {
 		t.Error("a file as it was committed differs")
 	}
+	if left := []worktree.File{{Name: "main.go", State: "as an agent left it"}}; !(worktree.Tree{Dir: p.dir, Calls: calls(t)}).AreGone(t.Context(), left) {
+		t.Error("work is not gone in a checkout")
+	}
 	if err := os.Chtimes(filepath.Join(p.dir, "main.go"), time.Now(), time.Now().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if isCommitted() {
 		t.Error("a file that was written again is as it was committed")
+	}
+	left := []worktree.File{{Name: "main.go", State: "as an agent left it"}}
+	if (worktree.Tree{Dir: p.dir, Calls: calls(t)}).AreGone(t.Context(), left) {
+		t.Error("work is gone where somebody has written a file again")
 	}
 }
