@@ -54,7 +54,7 @@ func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 // runBoard runs one board until the run ends, releases the board, and sets res.
 func runBoard(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool, tree *trust.Tree, res *result.Result) {
 	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
-	if stop.Err() != nil {
+	if stop.Err() != nil && !begun.HasChanged(p.Workspace) {
 		res.Explain(stop, context.Cause(stop))
 		res.Text = "not started"
 		return

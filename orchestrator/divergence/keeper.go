@@ -92,6 +92,7 @@ func NewKeeper(t Turn) *Keeper {
 // Begun is a board of a command as the command found it.
 type Begun struct {
 	Board  *board.Board
+	place  *board.Place
 	reader *marks.Reader
 	look   turns.Look
 }
@@ -104,11 +105,26 @@ func Note(w Workspace, place *board.Place, all *turns.Registry) *Begun {
 	if err != nil {
 		return nil
 	}
-	n := &Begun{b, marks.NewReader(place), look}
+	n := &Begun{b, place, marks.NewReader(place), look}
 	if _, err := n.reader.Read(b.TaskPaths()); err != nil {
 		return nil
 	}
 	return n
+}
+
+// HasChanged reports whether the board or a mark of its tasks is another one than when the command began, so
+// that a person may have to be asked although the board is not run any more.
+func (n *Begun) HasChanged(w Workspace) bool {
+	if n == nil {
+		return false
+	}
+	w.Forget()
+	b, err := w.Look()
+	if err != nil || b.SHA != n.Board.SHA {
+		return err == nil
+	}
+	now, err := marks.NewReader(n.place).Read(b.TaskPaths())
+	return err == nil && len(now.Changed(n.reader.Last())) > 0
 }
 
 // Restart takes the board and the marks as they are when the run begins: what stands there is a
