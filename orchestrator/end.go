@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"path/filepath"
-	"strings"
 
 	"kanban-run/orchestrator/attempt"
 	"kanban-run/orchestrator/call"
@@ -33,6 +32,7 @@ func (l *loop) runInto(res *result.Result) error {
 		end = flow.Finish{Outcome: f.Outcome(), Text: f.Text}
 	}
 	res.Outcome, res.Text, err = l.conclude(end, err)
+	res.Remarked, res.Undone = end.Remarked, end.Undone
 	res.Unpushed, res.Unreached, res.Unsaved = l.carrier.Unpushed(), l.carrier.Unreached(), l.carrier.IsUnsaved()
 	res.Lenient = l.job.Run.DryRun // no agent writes the task files that are missing
 	res.Again = l.again
@@ -40,7 +40,7 @@ func (l *loop) runInto(res *result.Result) error {
 	if !l.job.Run.DryRun {
 		res.Question = l.question()
 	}
-	if said := cmp.Or(l.caller.Said(), l.caller.Printed()); len(l.ledger.State().Asides()) == 0 && (res.Outcome == event.NeedsPerson || res.Outcome == event.Incomplete) && !strings.Contains(res.Text, said) {
+	if said := cmp.Or(l.caller.Said(), l.caller.Printed()); len(l.ledger.State().Asides()) == 0 && (res.Outcome == event.NeedsPerson || res.Outcome == event.Incomplete) && !end.Quotes {
 		res.Said = said
 	}
 	return err
@@ -69,14 +69,14 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 	}
 	if err == nil {
 		// What an agent brought about by itself is told in its own words.
-		if printed := l.caller.Printed(); end.Outcome == event.Exhausted && printed != "" && !strings.Contains(end.Text, printed) {
+		if printed := l.caller.Printed(); end.Outcome == event.Exhausted && printed != "" && !end.Quotes {
 			end.Text += "; it said on stderr: " + printed
 		}
 		l.supervisor.WarnOfUnheld(end)
 		if p := l.ledger.State().Proposal(end); p != nil {
 			err = l.ledger.Append(*p)
 		}
-		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, By: end.By, Steps: l.caller.Steps(), Behind: behind}
+		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, By: end.By, Remarked: &end.Remarked, Steps: l.caller.Steps(), Behind: behind}
 		err = errors.Join(err, l.decisions.Save(), l.decisions.Foresee(finished), l.ledger.Finish(finished), l.carrier.RecordEvents())
 		if err == nil {
 			l.decisions.Close()

@@ -107,17 +107,14 @@ func (d documents) all(t *terminal) (all []document) {
 func (d documents) check(t *terminal, boards []string) error {
 	all := d.all(t)
 	for i, one := range all {
-		err := durable.CheckReplace(one.path)
-		info, missing := os.Stat(one.path)
-		owner := ownerOf(one.path, boards)
-		switch {
-		case err != nil:
-		case missing == nil && !info.Mode().IsRegular():
-			err = errors.New("it is no regular file")
+		var err error
+		switch owner := ownerOf(one.path, boards); {
 		case owner != "":
 			err = errors.New("it is a file of " + owner)
 		case i > 0 && filepath.Clean(one.path) == filepath.Clean(all[0].path):
 			err = errors.New("--results and --html name the same file")
+		default:
+			_, err = durable.Rehearse(one.path)
 		}
 		if err != nil {
 			return &failure.Invalid{Err: fmt.Errorf("write the results to %s: %w", one.name, err),

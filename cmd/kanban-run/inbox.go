@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -76,14 +75,14 @@ func (t *terminal) printInboxJSON(boards []*projection.Board, dirs []string, err
 func (t *terminal) printInbox(boards []*projection.Board, isAsked bool) (code int, err error) {
 	ask := func(b *projection.Board) error {
 		if isAsked && b.WaitsHere() {
-			return t.printHead(b)
+			return t.printWrapped("", b.Asks())
 		}
 		return t.printQuestion(b)
 	}
 	all := waiting(boards)
 	switch {
 	case len(boards) == 1 && len(all) == 0:
-		return exitComplete, errors.Join(t.printHead(boards[0]), t.printEscalated(boards[0]))
+		return exitComplete, errors.Join(t.printWrapped("", boards[0].Asks()), t.printEscalated(boards[0]))
 	case len(boards) == 1:
 		return exitNeedsPerson, ask(boards[0])
 	case len(all) == 0:
@@ -100,15 +99,12 @@ func (t *terminal) printInbox(boards []*projection.Board, isAsked bool) (code in
 // printQuestion prints what a board waits for, and the commands that decide, for a person to copy. It
 // adds escalated tasks, and the last proposals to the Lead.
 func (t *terminal) printQuestion(b *projection.Board) error {
-	errs := []error{t.printHead(b)}
-	if said := b.Said(); said != nil && !strings.Contains(b.Why(), said.Said) {
+	errs := []error{t.printWrapped("", b.Asks())}
+	if said := b.Unquoted(); said != nil {
 		errs = append(errs, t.printWrapped("  ", said.Role+" said: "+event.Brief(said.Said)))
 	}
 	for _, c := range report.Commands(b) {
 		errs = append(errs, t.printWrapped("  "+c[0], c[1]))
-	}
-	if advice := b.Advice(); b.Who.AsksPerson() && len(b.Choices) == 0 && advice != "" {
-		errs = append(errs, t.printWrapped("  ", advice))
 	}
 	errs = append(errs, t.printEscalated(b))
 	if !b.Who.AsksPerson() {
@@ -116,8 +112,8 @@ func (t *terminal) printQuestion(b *projection.Board) error {
 	}
 	for _, p := range b.Proposals {
 		text := fmt.Sprintf("proposed for %s: %s", b.Board, p.Text)
-		if evidence := event.Brief(p.Evidence); !strings.Contains(b.Why(), evidence) {
-			text += " (" + evidence + ")"
+		if p.Evidence != "" && b.About() != event.AboutStep { // which is what the evidence says
+			text += " (" + event.Brief(p.Evidence) + ")"
 		}
 		errs = append(errs, t.printWrapped("  ", text))
 	}
@@ -134,22 +130,6 @@ func (t *terminal) printEscalated(b *projection.Board) error {
 		}
 	}
 	return nil
-}
-
-// printHead prints the line that says whether a board waits.
-func (t *terminal) printHead(b *projection.Board) error {
-	switch {
-	case b.Who == projection.Mend && b.About() == "":
-		return t.printWrapped("", b.Headline())
-	case b.Who.AsksPerson():
-		return t.printWrapped("", fmt.Sprintf("%s waits for your decision: %s", b.Board, b.Why()))
-	case b.About() != "":
-		return t.printWrapped("", fmt.Sprintf("%s goes on without your decision: %s", b.Board, b.Why()))
-	case b.IsAtWork():
-		return t.stdout.Printf("%s is at work, and waits for no decision\n", b.Board)
-	default:
-		return t.stdout.Printf("%s waits for no decision\n", b.Board)
-	}
 }
 
 // printWrapped prints a head, and a text to its right that breaks between words.
@@ -209,18 +189,19 @@ func stepAtWork(board string) (*flow.Step, error) {
 // the duration wait, or ends without reading it, awaitMessage withdraws the message. Errors:
 // *undeliveredError.
 func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, wait time.Duration) error {
+	journal := inspect.Looker{}.Reader(board)
+	var last event.Event // last event about the message
+	hidden := ""         // remark if a secret was taken out of the text, otherwise ""
 	for end := time.Now().Add(wait); ; time.Sleep(pollInterval / 3) {
 		owned, err := inspect.IsOwned(board)
 		if err != nil {
 			return err
 		}
-		var last event.Event // last event about the message
-		hidden := ""         // remark if a secret was taken out of the text, otherwise ""
-		_, _, err = inspect.History(board, func(e event.Entry) error {
+		_, _, err = journal.History(func(e event.Entry) error {
 			if event.MessageID(e.Event) == m.ID {
 				last = e.Event
 			}
-			if sent, ok := e.Event.(event.MessageSent); ok && sent.ID == m.ID && sent.Content.Text != m.Text {
+			if sent, ok := e.Event.(event.MessageSent); ok && sent.ID == m.ID && sent.Hidden {
 				hidden = "\na secret was taken out of the text: the agent reads [REDACTED_SECRET] in its place"
 			}
 			return nil

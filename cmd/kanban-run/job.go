@@ -17,7 +17,6 @@ import (
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/inert"
 	"kanban-run/orchestrator/inspect"
@@ -157,7 +156,7 @@ func (j *job) conclude(results []result.Result, boards []projection.Board, code 
 		j.outputs.used = j.outputs.used.Plus(r.Used.Used)
 		j.noteText(r.Board, r.Text)
 		j.noteUndone(r.Board)
-		if r.Code == exitComplete && r.Text != flow.CompleteText {
+		if r.Code == exitComplete && r.Remarked {
 			j.warn(r.Text, "kanban-run: "+r.Board)
 		}
 		if r.Code != exitComplete {

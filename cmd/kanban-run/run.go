@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"kanban-run/orchestrator"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/preflight"
@@ -218,8 +216,12 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 	}
 	// The worst result comes last, because a reader looks there first.
 	slices.SortStableFunc(results, func(a, b result.Result) int { return cmp.Compare(rank(b.Code), rank(a.Code)) })
+	last := map[string]int{} // a hint is printed below the last board that has it
 	for i, r := range results {
-		if i+1 < len(results) && results[i+1].Hint == r.Hint { // the next board prints the hint
+		last[r.Hint] = i
+	}
+	for i, r := range results {
+		if last[r.Hint] != i {
 			r.Hint = ""
 		}
 		s.printResult(t, r)
@@ -258,7 +260,7 @@ func (s *screen) boards(results []result.Result, keep projection.Keep) []project
 		b, err := inspect.Looker{Keep: keep}.Look(r.Board)
 		if s.dry {
 			b.Board = s.record.board(r.Board)
-			b.EndAs(r.Outcome, r.Text, r.Code, r.Question)
+			b.EndAs(r.End(), r.Code, r.Question)
 		} else {
 			endAs(&b, r, err)
 		}
@@ -273,7 +275,7 @@ func (s *screen) boards(results []result.Result, keep projection.Keep) []project
 // error of reading the board.
 func endAs(b *inspect.Board, r result.Result, err error) {
 	if err != nil || r.Outcome == event.Owned || r.Outcome == event.Unsaved || r.Err != nil && r.Outcome != event.Later {
-		b.EndAs(r.Outcome, r.Text, r.Code, r.Question)
+		b.EndAs(r.End(), r.Code, r.Question)
 	}
 }
 
@@ -328,8 +330,8 @@ func (s *screen) printResult(t *terminal, r result.Result) {
 	if s.dry {
 		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry "+
 			"run: nothing was changed)", steps)
-		if undone, found := strings.CutPrefix(r.Text, flow.IncompleteText); found {
-			text += "; " + undone
+		if r.Undone != "" {
+			text += "; " + r.Undone
 		}
 	}
 	if r.Code != exitComplete {
@@ -340,7 +342,7 @@ func (s *screen) printResult(t *terminal, r result.Result) {
 		out = t.stderr
 	}
 	if !s.dry && term.IsTerminal(int(t.screen.Fd())) {
-		sign = report.Sign(event.Weigh(r.Outcome, r.Text), colored(t)) + " "
+		sign = report.Sign(event.Weigh(r.Outcome, r.Remarked), colored(t)) + " "
 	}
 	_ = out.PrintTrusted(sign)
 	_ = out.Printf("%s: %s\n", r.Board, indented(text))
@@ -376,7 +378,7 @@ func hintFor(r result.Result, dry bool) string {
 			"then the same command pushes what waits, in this clone; elsewhere the board goes on from the last checkpoint there"
 	}
 	at := projection.Board{Board: r.Board, Log: r.Log}
-	at.EndAs(r.Outcome, r.Text, r.Code, r.Question)
+	at.EndAs(r.End(), r.Code, r.Question)
 	advice := at.Advice()
 	if r.Outcome == event.Complete && r.Steps == 0 && !dry {
 		return "nothing was left to do; current: with the path of a task has it done again"
@@ -390,8 +392,9 @@ func hintFor(r result.Result, dry bool) string {
 	// If another run owns the board, the advice is better than the error's hint, because only the
 	// advice names the board.
 	hint := hintOf(r.Err)
+	saysHow := errors.As(r.Err, new(interface{ Resumes() })) || durable.MachineHint(r.Err) != ""
 	switch {
-	case r.Outcome == event.Failed && !strings.Contains(hint, "the same command"):
+	case r.Outcome == event.Failed && !saysHow:
 		return cmp.Or(hint, "mend that") + "; then the same command goes on"
 	case hint != "" && !errors.As(r.Err, new(*durable.HeldError)):
 		return hint

@@ -229,7 +229,7 @@ func printLog(t *terminal, board string, show report.Watcher, follow bool) (err 
 		defer release()
 		stop = asked
 	}
-	journal := inspect.Follower{Board: board}
+	journal := inspect.Looker{}.Reader(board)
 	var seen uint64
 	var ran bool // true if a run was at work in the last round
 	var newer *flow.Newer

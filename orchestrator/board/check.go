@@ -50,7 +50,9 @@ func (c *checker) add(warning bool, err error) {
 // fault at the same place. This happens if the current task is also in the list, because then it is
 // checked twice. A warning does not cover an error.
 func covers(q, p *frontmatter.Problem) bool {
-	return q.File == p.File && q.Line == p.Line && q.Column == p.Column && q.Text == p.Text && (p.Warning || !q.Warning)
+	a, b := *q, *p
+	a.Warning, a.Fix, a.Err = b.Warning, b.Fix, b.Err
+	return a == b && (p.Warning || !q.Warning)
 }
 
 func (c *checker) checkCurrent() {

@@ -68,7 +68,7 @@ func replace(sys system, target string, data []byte, perm fs.FileMode, old fs.Fi
 	}
 	failpoint.At("temp-synced")
 	if err := sys.rename(temp, target); err != nil {
-		return errors.Join(cmp.Or(CheckReplace(target), err), sys.remove(temp))
+		return errors.Join(cmp.Or(checkReplace(target), err), sys.remove(temp))
 	}
 	failpoint.At("renamed")
 	if err := sys.syncDir(filepath.Dir(target)); err != nil {

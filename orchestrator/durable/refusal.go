@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -35,17 +34,10 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 // Hint returns what the user can do.
 func (e *RefusedError) Hint() string { return e.Fix }
 
-// CheckReplace returns an error if WriteFile cannot make or replace the file at path. A file that may
-// be written is not enough: its folder gets a new file, which is renamed over the old one.
-// CheckReplace writes nothing, so it does not foresee a full disk. Errors: *RefusedError.
-func CheckReplace(path string) error {
-	target, err := followLinks(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &RefusedError{Err: err, Fix: "mkdir -p " + failure.Quote(filepath.Dir(path))}
-	}
-	if err != nil {
-		return &RefusedError{Err: err}
-	}
+// checkReplace returns why the file target, which is no link, cannot be made or replaced, as far as that can
+// be told without a write. A file that may be written is not enough: its folder gets a new file, which is
+// renamed over the old one. Errors: *RefusedError.
+func checkReplace(target string) error {
 	dir := filepath.Dir(target)
 	if info, err := os.Lstat(target); err == nil && !info.Mode().IsRegular() {
 		return &RefusedError{Err: errors.New("it is not a regular file")}
@@ -169,24 +161,27 @@ func OwnerHint(err error) string {
 	return ""
 }
 
-// Rehearse does all that a replacement of the file at path takes, except the replacement: it makes
-// a file beside it with the same bytes, owner and mode, and removes it. So it also finds a full
+// Rehearse does all that [WriteFile] does, except the replacement: it makes a file beside the one at path,
+// which may be missing, with the same bytes, owner and mode, and removes it. So it also finds a full
 // disk, and a file system that refuses what its modes allow. The result lost is what a replacement
-// would not keep, see [ForeseeLoss].
+// would not keep, such as "its group 100"; "" if the file keeps all. Errors: *RefusedError, and those of the system.
 func Rehearse(path string) (lost string, err error) {
-	if err := CheckReplace(path); err != nil {
-		return "", err
-	}
 	target, err := followLinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", &RefusedError{Err: err, Fix: "mkdir -p " + failure.Quote(filepath.Dir(path))}
+	}
 	if err != nil {
+		return "", &RefusedError{Err: err}
+	}
+	if err := checkReplace(target); err != nil {
 		return "", err
 	}
 	old, err := os.Lstat(target)
-	if err != nil {
-		return "", err
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(target)
 	}
-	data, err := os.ReadFile(target)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	f, name, err := createTemp(disk{}, target, 0o600)
@@ -198,34 +193,11 @@ func Rehearse(path string) (lost string, err error) {
 		return "", err
 	}
 	_, err = f.Write(data)
-	if err == nil {
+	if err == nil && old != nil {
 		err = adopt(f, target, old)
 	}
-	if now, failed := f.Stat(); failed == nil {
+	if now, failed := f.Stat(); failed == nil && old != nil {
 		lost = strings.Join(append(loss(ownersOf(now), ownersOf(old)), lostAttributes(target, name)...), " and ")
 	}
 	return lost, errors.Join(err, f.Close(), os.Remove(name))
-}
-
-// ForeseeLoss returns which of its owner and group the file at path would lose if it was replaced,
-// such as "its group 100". It returns "" if the file keeps both. ForeseeLoss writes nothing.
-func ForeseeLoss(path string) string {
-	target, err := followLinks(path)
-	if err != nil || mayChown() {
-		return ""
-	}
-	old, err := os.Lstat(target)
-	if err != nil {
-		return ""
-	}
-	was := ownersOf(old)
-	now := owners{os.Geteuid(), os.Getegid()}
-	folder, err := os.Stat(filepath.Dir(target))
-	if err == nil && folder.Mode()&fs.ModeSetgid != 0 {
-		now.gid = ownersOf(folder).gid
-	}
-	if groups, err := os.Getgroups(); err == nil && slices.Contains(groups, was.gid) {
-		now.gid = was.gid // an owner may give a file to each of its groups
-	}
-	return strings.Join(loss(now, was), " and ")
 }

@@ -36,7 +36,6 @@ func attributesOf(path string) uint64 {
 	return s.Attributes
 }
 
-func mayChown() bool      { return hasCapability(unix.CAP_CHOWN) }
 func mayActAsOwner() bool { return hasCapability(unix.CAP_FOWNER) }
 
 func hasCapability(c int) bool {

@@ -8,8 +8,6 @@ func isMountPoint(string) bool { return false }
 
 func fixedAttribute(string) (name, option string) { return "", "" }
 
-func mayChown() bool { return os.Geteuid() == 0 }
-
 func mayActAsOwner() bool { return os.Geteuid() == 0 }
 
 // copyAttributes copies none: the lists of access of other systems are not known here.

@@ -43,6 +43,7 @@ type MessageSent struct {
 	Type    MessageType `json:"type"`
 	Urgent  bool        `json:"urgent,omitempty"` // an earlier question is not answered yet
 	Content Content     `json:"content"`
+	Hidden  bool        `json:"hidden,omitempty"` // a secret was taken out of the text
 }
 
 func (MessageSent) Kind() string { return "MESSAGE_SENT" }

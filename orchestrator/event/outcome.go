@@ -70,12 +70,10 @@ func Outcomes() []Outcome {
 	return []Outcome{Complete, Incomplete, NeedsPerson, Exhausted, Frozen, LimitReached, Later, Interrupted, Owned, Invalid, Failed, Unsaved}
 }
 
-// CompleteText is the text about a board whose tasks are all ok.
-const CompleteText = "the board is complete"
-
-// Weigh returns the weight of the end of a run. The parameter text is the reason for the end.
-func Weigh(o Outcome, text string) Weight {
-	if o == Complete && text != CompleteText { // the end has a remark
+// Weigh returns the weight of the end of a run. The parameter remarked tells that the text about the end
+// has a remark besides the outcome.
+func Weigh(o Outcome, remarked bool) Weight {
+	if o == Complete && remarked {
 		return Warning
 	}
 	return o.Weight()

@@ -132,8 +132,10 @@ type RunFinished struct {
 	Outcome Outcome `json:"outcome"`
 	Text    string  `json:"text"`
 	By      By      `json:"by,omitempty"` // what ended the run; "": not known
-	Steps   int     `json:"steps"`
-	Marks   string  `json:"marks_sha256,omitempty" text:"fact"` // SHA-256 of the marks of tasks at the end of the run
+	// Remarked reports whether Text has a remark besides the outcome; nil in records of earlier versions.
+	Remarked *bool  `json:"remarked,omitempty"`
+	Steps    int    `json:"steps"`
+	Marks    string `json:"marks_sha256,omitempty" text:"fact"` // SHA-256 of the marks of tasks at the end of the run
 	// Behind is the SHA-256 of the board if programs that hear of the end may still change it; a
 	// [BoardLeft] follows. It is "" if there are none.
 	Behind string `json:"behind,omitempty" text:"fact"`
@@ -145,11 +147,20 @@ func (e RunFinished) Subject() string { return e.Board }
 
 func (e RunFinished) Sentence() Sentence {
 	s := say(Trace, fmt.Sprintf("run finished (%s): %s", e.Outcome.Words(), e.Text)).at(ClosesRun)
-	s.End = Weigh(e.Outcome, e.Text)
+	s.End = Weigh(e.Outcome, e.IsRemarked())
 	if e.Outcome == Complete || e.Outcome == LimitReached {
 		return s.tell(0, e.Outcome.topic())
 	}
 	return s.tell(Lead|Team, e.Outcome.topic())
+}
+
+// IsRemarked reports whether Text has a remark besides the outcome. A record of an earlier version says it
+// by its text alone.
+func (e RunFinished) IsRemarked() bool {
+	if e.Remarked == nil {
+		return e.Outcome == Complete && e.Text != "the board is complete"
+	}
+	return *e.Remarked
 }
 
 // Acknowledged is a decision of the Lead about what the board waits for.
@@ -203,19 +214,18 @@ type Choice string
 
 // The values of Choice.
 const (
-	Accept   Choice = "accept"   // the board, its file, the work or a task is accepted as it is
-	Retry    Choice = "retry"    // the work is done again, or the file is put back
-	Override Choice = "override" // the board goes on in spite of a checkpoint
+	Accept Choice = "accept" // the board, its file, the work or a task is accepted as it is
+	Retry  Choice = "retry"  // the work is done again, or the file is put back
+	Skip   Choice = "skip"   // the board goes on without a task, which stays undone
 
-	// ForcedFinalize allows the deletion of the team although some members never answered.
-	ForcedFinalize Choice = "forced-finalize"
-
-	ReleaseTasks Choice = "release" // agents may work on tasks in quarantine again, at once
-
-	Skip Choice = "skip" // the board goes on without a task, which stays undone
+	// Words of earlier versions, which ack still takes: people have accept and retry for all subjects. A run
+	// at work still gets a release as a message.
+	Override       Choice = "override"        // the board goes on in spite of a checkpoint
+	ForcedFinalize Choice = "forced-finalize" // the team is deleted although some members never answered
+	ReleaseTasks   Choice = "release"         // agents may work on tasks in quarantine again, at once
 )
 
-// Word returns the word for people: they have accept and retry for all subjects.
+// Word returns the word that stands for a word of an earlier version.
 func (c Choice) Word() Choice {
 	switch c {
 	case Override, ForcedFinalize:

@@ -320,3 +320,23 @@ func TestEndsThatCall(t *testing.T) {
 		}
 	}
 }
+
+// TestIsRemarked: a record says by a field whether its text has a remark, whatever the words are. A record of an
+// earlier version, which has no such field, says it by its text.
+func TestIsRemarked(t *testing.T) {
+	yes, no := true, false
+	for name, tt := range map[string]struct {
+		end  event.RunFinished
+		want event.Weight
+	}{
+		"told that it has none":  {event.RunFinished{Outcome: event.Complete, Text: "all is well", Remarked: &no}, event.Success},
+		"told that it has one":   {event.RunFinished{Outcome: event.Complete, Text: "the board is complete", Remarked: &yes}, event.Warning},
+		"earlier, without":       {event.RunFinished{Outcome: event.Complete, Text: "the board is complete"}, event.Success},
+		"earlier, with a remark": {event.RunFinished{Outcome: event.Complete, Text: "the board is complete; 1 task was skipped"}, event.Warning},
+		"another outcome":        {event.RunFinished{Outcome: event.NeedsPerson, Text: "stuck", Remarked: &no}, event.Critical},
+	} {
+		if got := tt.end.Sentence().End; got != tt.want {
+			t.Errorf("%s: the end weighs %d, want %d", name, got, tt.want)
+		}
+	}
+}

@@ -177,19 +177,18 @@ func (s *State) leaveAside(b Board) Effect {
 // endAside returns the end of a run that leaves tasks set aside.
 func (s *State) endAside() Finish {
 	all := s.Asides()
-	end := Finish{Outcome: asideOutcome(all), By: event.BySetAside, Text: IncompleteText}
+	end := Finish{Outcome: asideOutcome(all), By: event.BySetAside, Text: IncompleteText, Quotes: true}
 	if MayGoOn(all) {
 		end.By = event.ByTaskLimit
 	}
-	for i, a := range all {
-		switch {
-		case i < mostAside:
-			end.Text += fmt.Sprintf("%s is set aside (%s); ", a.Task, event.Headline(a.Text))
-		case i == mostAside:
-			end.Text += fmt.Sprintf("so are %d more; ", len(all)-mostAside)
-		}
+	var texts []string
+	for _, a := range all[:min(mostAside, len(all))] {
+		texts = append(texts, fmt.Sprintf("%s is set aside (%s)", a.Task, event.Headline(a.Text)))
 	}
-	end.Text = strings.TrimSuffix(end.Text, "; ") + s.skipped() + s.left()
+	if more := len(all) - mostAside; more > 0 {
+		texts = append(texts, fmt.Sprintf("so are %d more", more))
+	}
+	end.Text += strings.Join(texts, "; ") + s.skipped() + s.left()
 	if len(s.Quarantine) > 0 {
 		end.Outcome = event.Incomplete
 		end.Text += "; " + s.quarantines()
@@ -278,7 +277,7 @@ func (s *State) settleAside(e event.Acknowledged) error {
 	s.goOnFrom(e)
 	if left := s.Asides(); asked && len(left) > 0 && !MayGoOn(left) {
 		end := s.endAside()
-		s.Outcome, s.Text = end.Outcome, end.Text
+		s.endAsDecided(end.Outcome, end.Text)
 	}
 	return nil
 }

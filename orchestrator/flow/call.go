@@ -151,9 +151,14 @@ func (s *State) goOn(e event.Acknowledged) {
 	}
 }
 
+// endAsDecided puts an end in the place of that of the last run.
+func (s *State) endAsDecided(o event.Outcome, text string) {
+	s.Outcome, s.Text, s.Decided = o, text, true
+}
+
 // goOnFrom lets the next run go on after a decision. It leaves the open call as it is.
 func (s *State) goOnFrom(e event.Acknowledged) {
 	s.Frozen = nil
 	s.Last.Acknowledged, s.Last.Accepted = true, ""
-	s.Outcome, s.Text = event.Interrupted, e.Text
+	s.endAsDecided(event.Interrupted, e.Text)
 }

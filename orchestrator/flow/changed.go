@@ -52,6 +52,7 @@ func (s *State) settleChanged(e event.Acknowledged) error {
 		return refuse(e, "no file that decides was changed")
 	}
 	rest := slices.DeleteFunc(slices.Clone(s.Changed), func(c Changed) bool { return c.By == event.TaskRole || !c.Asks })
-	s.Changed, s.AsksOf, s.Outcome, s.Text = rest, false, event.Interrupted, e.Text
+	s.Changed, s.AsksOf = rest, false
+	s.endAsDecided(event.Interrupted, e.Text)
 	return nil
 }

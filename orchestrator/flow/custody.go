@@ -186,7 +186,7 @@ func (s *State) thaw(e event.Acknowledged) error {
 		return nil
 	case f.Git != nil:
 		s.Git, s.Frozen = f.Git, nil
-		s.Outcome, s.Text = event.Interrupted, e.Text
+		s.endAsDecided(event.Interrupted, e.Text)
 		return nil
 	}
 	s.goOn(e)
@@ -209,5 +209,5 @@ func (s *State) endAsLeft(e event.Acknowledged) {
 		s.Step, s.Last.Task = nil, step.Task
 	}
 	s.Last = ManagerReply{Task: s.Last.Task, BoardSHA: e.BoardSHA}
-	s.Outcome, s.Text = event.Incomplete, e.Left
+	s.endAsDecided(event.Incomplete, e.Left)
 }

@@ -48,6 +48,10 @@ type Finish struct {
 	Outcome event.Outcome
 	By      event.By // what ends it; "": what follows from Outcome
 	Text    string
+
+	Remarked bool   // Text has a remark besides the outcome
+	Undone   string // what is undone of a board that ends incomplete, in words: the rest of Text
+	Quotes   bool   // Text has the last words of the agent that worked on the board's last task
 }
 
 func (Spawn) effect()            {}

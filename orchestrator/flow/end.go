@@ -11,7 +11,7 @@ import (
 const IncompleteText = "the board is incomplete: "
 
 // CompleteText is the text about a board whose tasks are all ok.
-const CompleteText = event.CompleteText
+const CompleteText = "the board is complete"
 
 // EndedIncomplete is the value of a board's field "ended" if the Manager ended the board with tasks
 // undone.
@@ -50,40 +50,58 @@ func (s *State) end(b Board) Finish {
 	switch {
 	case left && (b.Ended == "" || b.Ended == s.Last.Status):
 		text := fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)
-		return Finish{Outcome: event.NeedsPerson, By: event.ByStatus, Text: text}
+		return Finish{Outcome: event.NeedsPerson, By: event.ByStatus, Text: text, Quotes: s.quotes()}
 	case b.Ended == EndedIncomplete && len(b.Rest.Open) == 0:
 		return Finish{Outcome: event.Incomplete, By: event.ByUndone, Text: "the board ended incomplete, as it says itself"}
 	case b.Ended != "" && b.Ended != EndedIncomplete:
 		text := fmt.Sprintf("the board ended with status %s, as it says itself", b.Ended)
 		return Finish{Outcome: event.NeedsPerson, By: event.ByStatus, Text: text}
 	case s.Last.Accepted != "" && managers:
-		return Finish{Outcome: event.Complete, By: event.ByDecision, Text: s.Last.Accepted}
+		return Finish{Outcome: event.Complete, By: event.ByDecision, Text: s.Last.Accepted, Remarked: true}
 	}
 	end := Finish{Outcome: event.Complete, By: event.ByOK, Text: CompleteText}
+	var more []string
 	if len(b.Rest.Open) > 0 {
 		if b.Ended == EndedIncomplete || managers {
-			end = Finish{Outcome: event.Incomplete, By: event.ByUndone, Text: IncompleteText + b.Rest.Undone()}
+			end = Finish{Outcome: event.Incomplete, By: event.ByUndone, Undone: b.Rest.Undone()}
 		} else {
-			end.Text += "; " + b.passedOver()
+			more = append(more, b.passedOver())
 		}
 	}
 	if marks := b.Rest.marks(); marks != "" && managers {
-		end.By, end.Text = event.ByMark, end.Text+"; "+marks
+		end.By, more = event.ByMark, append(more, marks)
 	}
-	if skips := b.Rest.skips(); skips != "" {
-		end.Text += "; " + skips
-	}
-	if remarks := s.remarks(); remarks != "" {
-		end.Text += "; " + remarks
-	}
+	more = append(more, b.Rest.skips(), s.remarks())
 	if passed := s.Supervisor.passed(); passed != "" {
-		end.Text += "; it went on in spite of " + passed
+		more = append(more, "it went on in spite of "+passed)
 	}
 	if len(s.Quarantine) > 0 {
-		end.Outcome = event.NeedsPerson
-		end.Text += "; " + s.quarantines()
+		end.Outcome, more = event.NeedsPerson, append(more, s.quarantines())
 	}
-	return end
+	return end.with(more)
+}
+
+// with returns the end with remarks in its text.
+func (e Finish) with(more []string) Finish {
+	for _, text := range more {
+		switch {
+		case text == "":
+		case e.Undone != "":
+			e.Undone += "; " + text
+		default:
+			e.Text, e.Remarked = e.Text+"; "+text, true
+		}
+	}
+	if e.Undone != "" {
+		e.Text, e.Remarked = IncompleteText+e.Undone, true
+	}
+	return e
+}
+
+// quotes reports whether the last reply of the Manager has the words of the task's agent, because package
+// walk decided by the status of that agent.
+func (s *State) quotes() bool {
+	return s.Last.Walked && slices.ContainsFunc(s.Statuses, func(t TaskStatus) bool { return t.Task == s.Last.Task && t.Status == s.Last.Status })
 }
 
 // passedOver returns in words the open tasks of a board that a person ended.
@@ -120,7 +138,8 @@ func (s *State) acceptEnd(e event.Acknowledged) {
 	if e.Task != "" {
 		s.keepStatus(e.Task, StatusAccepted)
 		if e.Left != "" {
-			s.Last.Acknowledged, s.Text = true, e.Left
+			s.Last.Acknowledged = true
+			s.endAsDecided(s.Outcome, e.Left)
 			return
 		}
 	} else {
@@ -131,5 +150,5 @@ func (s *State) acceptEnd(e event.Acknowledged) {
 		s.release("")
 	}
 	s.Last.Acknowledged = true
-	s.Outcome, s.Text = event.Complete, e.Text
+	s.endAsDecided(event.Complete, e.Text)
 }

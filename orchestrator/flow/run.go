@@ -11,7 +11,7 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 		s.freshen()
 	}
 	killed := s.Running
-	s.Running, s.Spent, s.Outcome, s.Text, s.Until, s.AsksOf = true, false, "", "", "", false
+	s.Running, s.Spent, s.Outcome, s.Text, s.Decided, s.Until, s.AsksOf = true, false, "", "", false, "", false
 	s.Behind, s.Place = "", cmp.Or(e.Place, s.Place)
 	s.Limits, s.Teardown, s.Workdir, s.Version = e.Limits, s.Teardown.carriedOver(), e.Workdir, e.Version
 	for _, task := range e.DoneBefore {
@@ -55,7 +55,7 @@ func (s *State) freshen() {
 }
 
 func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
-	s.Running, s.Outcome, s.Text, s.Until, s.AsksOf = false, e.Outcome, e.Reason, e.Until, e.Changed
+	s.Running, s.Outcome, s.Text, s.Decided, s.Until, s.AsksOf = false, e.Outcome, e.Reason, false, e.Until, e.Changed
 	s.Behind = e.Behind
 	s.Waited += max(0, e.Waited)
 	s.Marks = cmp.Or(e.Marks, s.Marks)
@@ -68,7 +68,7 @@ func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
 
 func (s *State) applyRunFinished(e event.RunFinished) error {
 	s.Running, s.Spent, s.Waiting, s.BlockedBy = false, true, nil, ""
-	s.Outcome, s.Text, s.Marks, s.Behind = e.Outcome, e.Text, cmp.Or(e.Marks, s.Marks), e.Behind
+	s.Outcome, s.Text, s.Decided, s.Marks, s.Behind = e.Outcome, e.Text, false, cmp.Or(e.Marks, s.Marks), e.Behind
 	s.noteEndWritten()
 	if e.Outcome == event.Frozen && s.Frozen == nil {
 		s.Frozen = &Freeze{Text: e.Text}

@@ -15,9 +15,10 @@ type State struct {
 	// The last run, and how it ended.
 	Running bool          `json:"running"` // a run has started, and no end of it is known yet
 	Outcome event.Outcome `json:"outcome"`
-	Text    string        `json:"text"`            // text about the end of the last run
-	Until   string        `json:"until,omitempty"` // time to ask the provider again after the outcome "later"; otherwise ""
-	Spent   bool          `json:"spent"`           // the last run finished, so the next one has fresh limits and retries
+	Text    string        `json:"text"`              // text about the end of the last run
+	Decided bool          `json:"decided,omitempty"` // Outcome and Text come from what followed the last run, such as a decision of a person
+	Until   string        `json:"until,omitempty"`   // time to ask the provider again after the outcome "later"; otherwise ""
+	Spent   bool          `json:"spent"`             // the last run finished, so the next one has fresh limits and retries
 	Frozen  *Freeze       `json:"frozen"`
 	Workdir string        `json:"workdir,omitempty"` // work directory of the last run; "": no run has started
 	Place   string        `json:"place,omitempty"`   // where the processes with the marks in this state are, see RunStarted.Place

@@ -370,7 +370,7 @@ func (s *State) settleCheckpoint(e event.Acknowledged) error {
 		s.lookAnew()
 	} else {
 		s.Supervisor = s.Supervisor.clone()
-		s.Supervisor.settle(event.Override)
+		s.Supervisor.settle(event.Accept)
 	}
 	s.goOn(e)
 	return nil

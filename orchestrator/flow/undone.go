@@ -114,7 +114,7 @@ func (s *State) applyWorkUndone(e event.WorkUndone) error {
 		return nil
 	}
 	s.Step, s.Last, s.Marks, s.Session = nil, ManagerReply{BoardSHA: e.BoardSHA}, "", ""
-	s.Outcome, s.Text = event.Interrupted, e.Sentence().Text
+	s.endAsDecided(event.Interrupted, e.Sentence().Text)
 	s.Refused, s.Waiting, s.BlockedBy = nil, nil, ""
 	s.Repeat, s.Visits, s.Turns, s.Quarantine = Repeat{}, nil, nil, nil
 	s.Aside, s.Dropped, s.Replanned = nil, nil, nil

@@ -129,6 +129,9 @@ func (e *KilledError) Error() string { return "checkpoint: " + oneLine(e.err) }
 // Hint says that a new run makes the checkpoint.
 func (*KilledError) Hint() string { return "the same command goes on" }
 
+// Resumes marks the hint as one that says how the run goes on.
+func (*KilledError) Resumes() {}
+
 // noteOtherWay says if the route to the remote is another one than that of the last run. Errors: those of
 // [ledger.RequireForm].
 func (c *Carrier) noteOtherWay() error {

@@ -15,60 +15,61 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// Follower reads the history of a board again and again, and each time only what was added.
-type Follower struct {
-	Board string // path of the board
+// Reader looks at a board again and again. It reads only what was added to the journal, and nothing while
+// the board, its journal and the activity of its agent stay as they are. It is not safe for concurrent use.
+type Reader struct {
+	looker Looker
+	path   string
 
-	dir  rundir.Dir
-	fold *ledger.Follower // nil: nothing was read
+	dir     rundir.Dir
+	journal *journal.Follower // nil: nothing was read
+	history flow.History
+	fold    *projection.Fold
+	seq     uint64 // of the last entry in fold
+	seen    string // see mark; "": nothing was read
+	board   Board
 }
 
-// History is like [History], but calls the function visit only for the entries that were
+// Reader returns a reader of a board.
+func (l Looker) Reader(path string) *Reader {
+	return &Reader{looker: l, path: path, fold: &projection.Fold{Keep: l.Keep}}
+}
+
+// History is like the function [History], but calls the function visit only for the entries that were
 // added since the last call. If the journal was replaced, it calls visit for all entries.
-func (f *Follower) History(visit func(event.Entry) error) (flow.History, journal.Summary, error) {
-	dir, err := Locate(f.Board)
+func (r *Reader) History(visit func(event.Entry) error) (flow.History, journal.Summary, error) {
+	dir, err := Locate(r.path)
 	if err != nil {
 		return flow.History{}, journal.Summary{}, err
 	}
-	if f.fold == nil || dir != f.dir {
-		f.dir, f.fold = dir, ledger.Follow(dir)
+	if r.journal == nil || dir != r.dir {
+		r.dir, r.journal, r.history = dir, journal.Follow(dir.Journal()), flow.History{}
 	}
-	h, sum, err := f.fold.Fold(visit)
+	sum, err := ledger.Continue(r.journal, dir, &r.history, visit)
 	if errors.Is(err, journal.ErrReplaced) {
-		h, sum, err = f.fold.Fold(visit)
+		r.history = flow.History{}
+		sum, err = ledger.Continue(r.journal, dir, &r.history, visit)
+	}
+	h := r.history
+	if err != nil {
+		r.journal = nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		err = &ledger.NoRunError{Board: f.Board, Archive: archiveOf(dir)}
+		err = &ledger.NoRunError{Board: r.path, Archive: archiveOf(dir)}
 	}
-	if err == nil && filepath.Base(f.Board) != filepath.Base(dir.Journal()) {
+	if err == nil && filepath.Base(r.path) != filepath.Base(dir.Journal()) {
 		err = ledger.CheckFile(dir, h)
 	}
 	return h, sum, err
 }
 
-// Reader looks at a board again and again. It reads only what was added to the journal, and nothing while
-// the board, its journal and the activity of its agent stay as they are.
-type Reader struct {
-	looker   Looker
-	follower Follower
-	fold     *projection.Fold
-	seq      uint64 // of the last entry in fold
-	seen     string // see mark; "": nothing was read
-	board    Board
-}
-
-// Reader returns a reader of a board.
-func (l Looker) Reader(path string) *Reader {
-	return &Reader{looker: l, follower: Follower{Board: path}, fold: &projection.Fold{Keep: l.Keep}}
-}
-
 // Look is like [Looker.Look]. After an error the next call reads all again.
 func (r *Reader) Look() (Board, error) {
-	mark := Mark(r.follower.Board)
+	mark := Mark(r.path)
 	if mark == r.seen {
 		return r.board, nil
 	}
-	b, err := r.looker.look(r.follower.Board, r.read)
+	b, err := r.looker.look(r.path, r.read)
 	if r.board, r.seen = b, mark; err != nil {
 		r.seen = ""
 	}
@@ -77,7 +78,7 @@ func (r *Reader) Look() (Board, error) {
 
 // read adds what was added to the journal to the fold.
 func (r *Reader) read() (*projection.Fold, flow.History, error) {
-	h, _, err := r.follower.History(func(e event.Entry) error {
+	h, _, err := r.History(func(e event.Entry) error {
 		if e.Seq <= r.seq { // another journal came in the place of the one that was read
 			r.fold = &projection.Fold{Keep: r.looker.Keep}
 		}
@@ -87,7 +88,7 @@ func (r *Reader) read() (*projection.Fold, flow.History, error) {
 	})
 	fold := r.fold
 	if err != nil {
-		r.fold, r.seq, r.follower.fold = &projection.Fold{Keep: r.looker.Keep}, 0, nil
+		r.fold, r.seq, r.journal = &projection.Fold{Keep: r.looker.Keep}, 0, nil
 	}
 	return fold, h, err
 }

@@ -14,14 +14,14 @@ import (
 	"kanban-run/orchestrator/projection"
 )
 
-// TestFollower: log -f is given what was added to a journal since its last look, and all of a journal that came in its place.
-func TestFollower(t *testing.T) {
+// TestReaderOfHistory: log -f is given what was added to a journal since its last look, and all of a journal that came in its place.
+func TestReaderOfHistory(t *testing.T) {
 	data, err := os.ReadFile("../ledger/testdata/golden/a-night.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
-	f := Follower{Board: path}
+	f := Looker{}.Reader(path)
 	look := func() (seqs []uint64, records uint64, err error) {
 		_, sum, err := f.History(func(e event.Entry) error {
 			seqs = append(seqs, e.Seq)
@@ -63,13 +63,13 @@ func TestFollower(t *testing.T) {
 	}
 }
 
-// TestFollowerWaitsForARun: a board that was never run is told as such, and followed once it runs.
-func TestFollowerWaitsForARun(t *testing.T) {
+// TestReaderWaitsForARun: a board that was never run is told as such, and followed once it runs.
+func TestReaderWaitsForARun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("kanban.yaml", []byte("current: a.md\ntasks: [a.md]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := Follower{Board: "kanban.yaml"}
+	f := Looker{}.Reader("kanban.yaml")
 	var never *ledger.NoRunError
 	if _, _, err := f.History(nil); !errors.As(err, &never) {
 		t.Errorf("history = %v, want a *ledger.NoRunError", err)

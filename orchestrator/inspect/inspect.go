@@ -47,18 +47,7 @@ func Locate(boardPath string) (rundir.Dir, error) {
 // function visit, which may be nil. Errors: *ledger.NoRunError, *ledger.UnreadableError, and the
 // errors of Locate, of the function visit and of [ledger.CheckFile].
 func History(boardPath string, visit func(event.Entry) error) (flow.History, journal.Summary, error) {
-	dir, err := Locate(boardPath)
-	if err != nil {
-		return flow.History{}, journal.Summary{}, err
-	}
-	h, sum, err := ledger.Fold(dir, visit)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = &ledger.NoRunError{Board: boardPath, Archive: archiveOf(dir)}
-	}
-	if err == nil && filepath.Base(boardPath) != filepath.Base(dir.Journal()) {
-		err = ledger.CheckFile(dir, h)
-	}
-	return h, sum, err
+	return Looker{}.Reader(boardPath).History(visit)
 }
 
 // IsOwned reports whether a run owns the board now.

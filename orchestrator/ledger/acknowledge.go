@@ -176,7 +176,10 @@ func (a *arbitration) stand(work *projection.Fold) error {
 // what the board waits for.
 func (a *arbitration) decide() (q Question, err error) {
 	q.Board = a.standing
-	w, word := a.question, wordOf(a.question, a.answer.Choice)
+	w, word := a.question, a.answer.Choice
+	if c := w.Offers(word); c != nil {
+		word = c.Word
+	}
 	if word == event.ForcedFinalize || word == event.Accept && w != nil && w.About == event.AboutTeam {
 		return a.finalize(q)
 	}
@@ -192,8 +195,7 @@ func (a *arbitration) decide() (q Question, err error) {
 		return q, nil
 	}
 	e := event.Acknowledged{Board: a.board, BoardSHA: a.before.SHA, Note: a.answer.Note,
-		About: w.About, Choice: word, Task: a.answer.Task}
-	a.journaled(&e)
+		About: a.subjectOf(w.About, word, a.answer.Task), Choice: word, Task: a.answer.Task}
 	switch {
 	case w.About == event.AboutAside && e.About == event.AboutEnd:
 		e.Text = cmp.Or(e.Task, "what is set aside") + " is to be tried again, as you decided"
@@ -265,30 +267,16 @@ func (a *arbitration) settleTask(q Question, word event.Choice) (Question, error
 	return q, err
 }
 
-// wordOf returns the word for people that a word of an earlier version stands for: override, release and
-// forced-finalize are taken for accept and retry.
-func wordOf(w *projection.Question, word event.Choice) event.Choice {
+// subjectOf returns what a decision is about as the journal keeps it. Of a task that is set aside, a retry
+// is about the end of the board, because the next run tries all of them.
+func (a *arbitration) subjectOf(about event.Subject, word event.Choice, task string) event.Subject {
 	switch {
-	case word == event.Override && w.Offers(event.Accept) != nil && w.About == event.AboutCheckpoint:
-		return event.Accept
-	case word == event.ReleaseTasks && w.Offers(event.Retry) != nil && (w.About == event.AboutQuarantine || w.About == event.AboutAside):
-		return event.Retry
+	case about != event.AboutAside || word != event.Retry:
+		return about
+	case task != "" && a.history.State.Quarantined(task) != nil:
+		return event.AboutQuarantine
 	default:
-		return word
-	}
-}
-
-// journaled sets the choice and the subject with which the journal keeps a decision. People have the
-// same words for all subjects.
-func (a *arbitration) journaled(e *event.Acknowledged) {
-	quarantined := e.Task != "" && a.history.State.Quarantined(e.Task) != nil
-	switch {
-	case e.About == event.AboutCheckpoint && e.Choice == event.Accept:
-		e.Choice = event.Override
-	case e.Choice == event.Retry && (e.About == event.AboutQuarantine || e.About == event.AboutAside && quarantined):
-		e.About, e.Choice = event.AboutQuarantine, event.ReleaseTasks
-	case e.Choice == event.Retry && e.About == event.AboutAside:
-		e.About = event.AboutEnd // the next run tries all that is set aside
+		return event.AboutEnd
 	}
 }
 
@@ -300,14 +288,12 @@ func (a *arbitration) taskOfChoice(w *projection.Question, word event.Choice) (t
 	switch {
 	case w == nil:
 		return "", &failure.Invalid{Err: fmt.Errorf("%s waits for no decision", a.path), Fix: "kanban-run status " + name}
-	case c == nil && len(w.Choices) == 0:
-		return "", &failure.Invalid{Err: fmt.Errorf("%s is no choice: %s", word, w.Why), Fix: a.standing.Advice()}
 	case c != nil && c.Command != "":
 		return "", &failure.Invalid{Err: fmt.Errorf("%s of a board does not settle what waits in the work tree: %s", word, w.Why), Fix: c.Command}
 	case c == nil:
 		return "", &failure.Invalid{
 			Err: fmt.Errorf("%s is no choice about this: %s", word, w.Why),
-			Fix: a.standing.Offer(),
+			Fix: a.standing.Card().Line(),
 		}
 	case a.answer.Task == "":
 		return c.Task, nil
@@ -350,8 +336,8 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 	switch {
 	case e.About == event.AboutCheckpoint:
 		e.Text = map[event.Choice]string{
-			event.Override: "it goes on in spite of the checkpoint, as you decided",
-			event.Retry:    "it is to be looked at anew, as you decided",
+			event.Accept: "it goes on in spite of the checkpoint, as you decided",
+			event.Retry:  "it is to be looked at anew, as you decided",
 		}[e.Choice]
 		if current := s.Supervisor.Block.Current; current != "" && over {
 			edit.Current = a.spelled(current)
@@ -360,13 +346,13 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 		e.Text = "the board goes on without " + e.Task + ", as you decided"
 	case e.About == event.AboutAside:
 		e.Text = e.Task + " counts as done, as you decided"
-	case e.Choice == event.Retry:
-		edit.Current, e.Text = &e.Task, e.Task+" is to be done again, as you decided"
-	case e.Choice == event.ReleaseTasks:
+	case e.About == event.AboutQuarantine && e.Choice == event.Retry:
 		e.Text = e.Task + " leaves quarantine, as you decided"
 		if over {
 			edit.Current = a.spelled(e.Task)
 		}
+	case e.Choice == event.Retry:
+		edit.Current, e.Text = &e.Task, e.Task+" is to be done again, as you decided"
 	case e.Task != "":
 		e.Text, e.Left = e.Task+" counts as done, as you decided", a.leftWithout(e.Task)
 	default:

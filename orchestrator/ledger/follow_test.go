@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
 	"kanban-run/orchestrator/rundir"
 )
@@ -38,7 +39,7 @@ func TestFollowerFoldsAsFoldDoes(t *testing.T) {
 func followCuts(t *testing.T, r *rand.Rand, path string, data []byte) {
 	t.Helper()
 	dir := rundir.Dir{Path: t.TempDir()}
-	f, entries := Follow(dir), 0
+	f, h, entries := journal.Follow(dir.Journal()), flow.History{}, 0
 	visit := func(event.Entry) error { entries++; return nil }
 	for at := 0; at < len(data); {
 		at = min(at+1+r.IntN(1+len(data)/8), len(data))
@@ -50,10 +51,10 @@ func followCuts(t *testing.T, r *rand.Rand, path string, data []byte) {
 		if err := os.WriteFile(dir.Journal(), data[:at], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		h, sum, err := f.Fold(visit)
+		sum, err := Continue(f, dir, &h, visit)
 		if isOther && errors.Is(err, journal.ErrReplaced) {
-			entries = 0
-			h, sum, err = f.Fold(visit)
+			h, entries = flow.History{}, 0
+			sum, err = Continue(f, dir, &h, visit)
 		}
 		want, wantSum, wantErr := Fold(dir, nil)
 		same := reflect.DeepEqual(h, want)
@@ -63,22 +64,23 @@ func followCuts(t *testing.T, r *rand.Rand, path string, data []byte) {
 	}
 }
 
-// TestFollowerBeginsAnew: after an error, with the history before the fault, the next Fold begins with the first entry.
+// TestFollowerBeginsAnew: after an error, with the history before the fault, the next Continue begins with the first entry.
 func TestFollowerBeginsAnew(t *testing.T) {
 	dir := written(t, begun...)
-	f, stop, seen := Follow(dir), errors.New("enough"), 0
-	h, _, err := f.Fold(func(event.Entry) error {
+	f, stop, seen := journal.Follow(dir.Journal()), errors.New("enough"), 0
+	var h flow.History
+	_, err := Continue(f, dir, &h, func(event.Entry) error {
 		if seen++; seen == 2 {
 			return stop
 		}
 		return nil
 	})
 	if !errors.Is(err, stop) || h.Seq != 2 {
-		t.Errorf("Fold = record %d, %v, want %v", h.Seq, err, stop)
+		t.Errorf("Continue = record %d, %v, want %v", h.Seq, err, stop)
 	}
-	seen = 0
-	h, sum, err := f.Fold(func(event.Entry) error { seen++; return nil })
+	h, seen = flow.History{}, 0
+	sum, err := Continue(f, dir, &h, func(event.Entry) error { seen++; return nil })
 	if want, _, _ := Fold(dir, nil); err != nil || seen != 3 || sum.Records != 3 || !reflect.DeepEqual(h, want) {
-		t.Errorf("the next Fold = %+v, %v, %d entries", sum, err, seen)
+		t.Errorf("the next one = %+v, %v, %d entries", sum, err, seen)
 	}
 }

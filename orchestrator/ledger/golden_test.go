@@ -140,7 +140,7 @@ func withoutZero(fields map[string]any) map[string]any {
 			}
 		}
 		list, _ := value.([]any)
-		isFree := slices.Contains([]string{"Text", "Reason", "By", "text", "reason", "recommend_reason", "at"}, name)
+		isFree := slices.Contains([]string{"Text", "Reason", "By", "Remarked", "Undone", "Quotes", "text", "reason", "recommend_reason", "at"}, name)
 		if isFree || value == nil || value == "" || value == false || value == 0.0 || list != nil && len(list) == 0 {
 			delete(fields, name)
 		}

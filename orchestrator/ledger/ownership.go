@@ -32,6 +32,9 @@ func (e *foreignError) Hint() string {
 	return text + "find out by what, then the same command goes on"
 }
 
+// Resumes marks the hint as one that says how the run goes on.
+func (*foreignError) Resumes() {}
+
 // takeOver makes this run the owner of the board (seed 002, "Lead -> Supervisor handoff contract").
 // The person that starts a run hands the board over. The events of the handoff are the first in the
 // new epoch. The first commit of the epoch writes these events to the disk.

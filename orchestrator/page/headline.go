@@ -71,7 +71,7 @@ func (p *page) sentence() string {
 	for _, state := range []projection.TaskState{projection.NotOK, projection.SetAside, projection.Dropped, projection.StoppedAt,
 		projection.Settled, projection.Quarantined} {
 		if c := counts[state]; c > 0 {
-			text += fmt.Sprintf(", %d %s %s", c, isAre(c), stateViews[state].word)
+			text += fmt.Sprintf(", %d %s %s", c, isAre(c), state.Words())
 		}
 	}
 	if p.Attempts > 0 && p.Cost != "unknown" {

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
@@ -189,17 +188,11 @@ func newPage(boards []*projection.Board, o Options) *page {
 // lookOf returns the look for a board's state.
 func lookOf(b *projection.Board) look {
 	words := b.EndWords()
-	if b.Reason.By == event.ByKilled {
-		words = "killed"
-	}
 	switch {
 	case b.Damage != "":
-		return look{"stop", "bad", "its journal is damaged"}
+		return look{"stop", "bad", words}
 	case b.IsAtWork():
-		if b.Open != nil {
-			return look{"half", "work", fmt.Sprintf("at work, step %d", b.Open.Step)}
-		}
-		return look{"half", "work", "at work"}
+		return look{"half", "work", words}
 	case b.State == projection.NeverRun && b.Who == projection.Mend:
 		return look{"stop", "bad", words}
 	case b.Runs == 0 && b.Outcome != event.Invalid:
@@ -208,8 +201,6 @@ func lookOf(b *projection.Board) look {
 		return look{"tri", "warn", words}
 	case b.Weight == event.Success:
 		return look{"ok", "good", words}
-	case b.Outcome == event.Complete:
-		return look{"tri", "warn", "complete, with a remark"}
 	case b.Weight < event.Critical:
 		return look{"tri", "warn", words}
 	default:
@@ -234,10 +225,7 @@ func (p *page) board(b *projection.Board, number int) *boardView {
 		v.Limit = event.Dollars(b.Limits.MaxCost)
 	}
 	if v.Look.Tone != "good" && !b.IsAtWork() {
-		v.Why = cmp.Or(v.Damage, p.line(b.Why()))
-		if t := b.Said(); t != nil && v.Damage == "" {
-			v.Why = p.line(t.Said)
-		}
+		v.Why = p.because(b.Card())
 	}
 	p.total(v)
 	v.Tasks = p.tasks(v)
@@ -297,7 +285,7 @@ func (v *boardView) drawSquares() {
 		v.Width = step * len(v.Tasks)
 		for i, t := range v.Tasks {
 			x := fmt.Sprintf("%d.6", i*step)
-			v.Squares = append(v.Squares, squareView{x, "9.8", stateViews[t.State].class, stateViews[t.State].word})
+			v.Squares = append(v.Squares, squareView{x, "9.8", stateViews[t.State].class, t.State.Words()})
 		}
 		return
 	}
@@ -310,32 +298,32 @@ func (v *boardView) drawSquares() {
 				X:     fmt.Sprintf("%.1f", x),
 				Width: fmt.Sprintf("%.1f", width),
 				Class: stateViews[state].class,
-				Word:  fmt.Sprintf("%d %s", n, stateViews[state].word),
+				Word:  fmt.Sprintf("%d %s", n, state.Words()),
 			})
 			x += width
 		}
 	}
 }
 
-// stateViews has the words, the look and the class of a state of a task, and the group of the task.
+// stateViews has the look and the class of a state of a task, and the group of the task.
 var stateViews = map[projection.TaskState]struct {
-	word, class string
-	look        look
-	group       int
+	class string
+	look  look
+	group int
 }{
-	projection.Done:        {"done", "done", look{Sign: "ok", Tone: "good"}, 4},
-	projection.DoneBefore:  {"done", "done", look{Sign: "ok", Tone: "good"}, 4},
-	projection.Settled:     {"skipped", "done", look{Sign: "ok", Tone: "good"}, 4},
-	projection.NotOK:       {"not ok", "blocked", look{Sign: "stop", Tone: "bad"}, 1},
-	projection.SetAside:    {"set aside", "blocked", look{Sign: "stop", Tone: "bad"}, 1},
-	projection.Dropped:     {"dropped", "blocked", look{Sign: "stop", Tone: "bad"}, 1},
-	projection.StoppedAt:   {"stopped", "cut", look{Sign: "tri", Tone: "warn"}, 1},
-	projection.Working:     {"current", "doing", look{Sign: "half", Tone: "work"}, 0},
-	projection.InReview:    {"in review", "doing", look{Sign: "half", Tone: "work"}, 2},
-	projection.NextUp:      {"to do", "todo", look{Sign: "ring", Tone: "soft"}, 5},
-	projection.Waiting:     {"to do", "todo", look{Sign: "ring", Tone: "soft"}, 5},
-	projection.Replaced:    {"off the list", "todo", look{Sign: "ring", Tone: "soft"}, 5},
-	projection.Quarantined: {"quarantined", "quarantined", look{Sign: "hold", Tone: "hold"}, 3},
+	projection.Done:        {"done", look{Sign: "ok", Tone: "good"}, 4},
+	projection.DoneBefore:  {"done", look{Sign: "ok", Tone: "good"}, 4},
+	projection.Settled:     {"done", look{Sign: "ok", Tone: "good"}, 4},
+	projection.NotOK:       {"blocked", look{Sign: "stop", Tone: "bad"}, 1},
+	projection.SetAside:    {"blocked", look{Sign: "stop", Tone: "bad"}, 1},
+	projection.Dropped:     {"blocked", look{Sign: "stop", Tone: "bad"}, 1},
+	projection.StoppedAt:   {"cut", look{Sign: "tri", Tone: "warn"}, 1},
+	projection.Working:     {"doing", look{Sign: "half", Tone: "work"}, 0},
+	projection.InReview:    {"doing", look{Sign: "half", Tone: "work"}, 2},
+	projection.NextUp:      {"todo", look{Sign: "ring", Tone: "soft"}, 5},
+	projection.Waiting:     {"todo", look{Sign: "ring", Tone: "soft"}, 5},
+	projection.Replaced:    {"todo", look{Sign: "ring", Tone: "soft"}, 5},
+	projection.Quarantined: {"quarantined", look{Sign: "hold", Tone: "hold"}, 3},
 }
 
 // shownStates are the states of which each has a word of its own, in the order of a bar.

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,19 +37,11 @@ func (p *page) whatNext() {
 			if v == again[0] { // one action for all of them
 				p.Next = append(p.Next, p.runAgain(again))
 			}
-		case b.Damage != "":
-			p.Next = append(p.Next, nextView{
-				Look:     v.Look,
-				Title:    "Look at the journal of " + v.Name,
-				Text:     v.Damage,
-				Commands: p.commands(b, "check it", "log --verify %s"),
-				Note:     "What this page says ends where the damage begins.",
-			})
-		case b.IsAtWork():
+		case b.IsAtWork() && b.Damage == "":
 			p.Now = append(p.Now, p.now(v))
 			p.decisions(v)
 		case v.Look.Tone != "good":
-			p.Next = append(p.Next, p.ending(v))
+			p.Next = append(p.Next, p.card(v))
 		}
 		p.warnings(v)
 	}
@@ -59,20 +50,27 @@ func (p *page) whatNext() {
 
 // runDecided tells at the end how to run the boards on which a decision waits: one command for all.
 func (p *page) runDecided() {
-	var names []string
+	var all []*projection.Board
 	for _, v := range p.Boards {
 		if v.runsAfter {
-			names = append(names, failure.Quote(v.board.Board))
+			all = append(all, v.board)
 		}
 	}
-	if len(names) == 0 {
-		return
+	if len(all) > 0 {
+		p.Next = append(p.Next, nextView{
+			Look:     look{"ring", "soft", ""},
+			Title:    "Then run " + event.Count(len(all), "board") + " on which you decided",
+			Commands: p.together(all),
+		})
 	}
-	p.Next = append(p.Next, nextView{
-		Look:     look{"ring", "soft", ""},
-		Title:    "Then run " + event.Count(len(names), "board") + " on which you decided",
-		Commands: []pairView{{Text: p.text("kanban-run " + strings.Join(names, " ")), Code: true}},
-	})
+}
+
+// together returns the commands that run boards, with the flags of their last runs.
+func (p *page) together(boards []*projection.Board) (all []pairView) {
+	for _, again := range projection.Commands(boards) {
+		all = append(all, pairView{Name: "goes on with " + event.Count(len(again.Boards), "board"), Text: p.text(again.Text()), Code: true})
+	}
+	return all
 }
 
 // toRunAgain returns the boards that only have to be run again, or nil if there are fewer than two.
@@ -96,26 +94,12 @@ func (p *page) runAgain(boards []*boardView) nextView {
 		all = append(all, v.board)
 		why = append(why, v.Name+": "+strings.TrimSpace(v.Look.Word+" "+v.Ended))
 	}
-	n := nextView{
-		Look:  look{"tri", "warn", ""},
-		Title: fmt.Sprintf("Run %d boards again", len(boards)),
-		Text:  strings.Join(why, "; "),
+	return nextView{
+		Look:     look{"tri", "warn", ""},
+		Title:    fmt.Sprintf("Run %d boards again", len(boards)),
+		Text:     strings.Join(why, "; "),
+		Commands: p.together(all),
 	}
-	for _, again := range projection.CommandsAgain(all) { // with the flags of the last run
-		n.Commands = append(n.Commands, pairView{Name: "goes on with " + event.Count(len(again.Boards), "board"), Text: p.text(again.Text()), Code: true})
-	}
-	return n
-}
-
-// commands returns a command for each pair of a label and the arguments of kanban-run. In the
-// arguments, %s stands for the board.
-func (p *page) commands(b *projection.Board, pairs ...string) (all []pairView) {
-	board := failure.Quote(b.Board)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		command := p.text("kanban-run " + fmt.Sprintf(pairs[i+1], board))
-		all = append(all, pairView{Name: pairs[i], Text: command, Code: true})
-	}
-	return all
 }
 
 // link returns the ID of the page's part about a task, or "" if the task is not on the page.
@@ -128,88 +112,32 @@ func (v *boardView) link(task string) string {
 	return ""
 }
 
-// ending returns the next action of a person for a board that is not complete, or that is complete
-// with a remark.
-func (p *page) ending(v *boardView) nextView {
-	b := v.board
-	n := nextView{Look: v.Look, Text: p.line(b.Reason.Said)}
-	if s := b.Culprit(); s != nil {
-		n.Link = v.link(p.text(s.Task))
-	}
+// card lays out what a person can do about a board. If there are several boards, one command runs those
+// on which a decision waits.
+func (p *page) card(v *boardView) nextView {
+	c := v.board.Card()
+	n := nextView{Look: v.Look, Title: p.text(c.Title), Text: p.because(c), Link: v.link(p.text(c.Task)), Note: p.text(c.Hint)}
+	commands := slices.Concat(c.Shows, c.Acts)
 	switch {
-	case len(b.Choices) > 0 || b.About() != "":
-		p.decide(v, &n)
-	case b.Outcome == event.Invalid, b.Who == projection.Mend && b.Runs == 0:
-		n.Title, n.Commands = "Mend "+v.Name, p.commands(b, "see what is wrong", "check %s", "then run", "%s")
-	case b.Runs == 0:
-		n.Title, n.Commands = "Run "+v.Name, p.commands(b, "run", "%s")
-	case b.Outcome == event.Later:
-		n.Title, n.Commands = "Run "+v.Name+" again, once the provider's limit is over", p.commands(b, "run", "%s")
-	case b.Outcome == event.Complete && !b.IsSettled():
-		n.Title, n.Commands = "Look at "+v.Name, p.commands(b, "see what happened", "log %s")
+	case c.Runs.Line == "":
+	case len(c.Acts) > 0 && p.isMany:
+		v.runsAfter = true
 	default:
-		n.Title, n.Commands = "Let "+v.Name+" go on", p.commands(b, "go on", "%s")
+		commands = append(commands, c.Runs)
 	}
-	if t := b.Said(); t != nil && !strings.Contains(event.OneLine(b.Why()), event.OneLine(t.Said)) {
-		n.Text += p.line("; " + t.Role + " said: " + t.Said)
+	for _, command := range commands {
+		n.Commands = append(n.Commands, pairView{Name: p.text(command.Does), Text: p.text(command.Line), Code: true})
 	}
 	return n
 }
 
-// decide sets the title, the link and the commands of a decision that a board waits for. What the page
-// itself shows, behind the link, needs no command.
-func (p *page) decide(v *boardView, n *nextView) {
-	b, about := v.board, v.board.About()
-	task := b.Reason.Where
-	if len(b.Choices) > 0 {
-		task = cmp.Or(b.Choices[0].Task, task)
+// because returns why a person is needed, with the words of the agent that explain it.
+func (p *page) because(c projection.Card) string {
+	text := c.Why
+	if c.Said != nil {
+		text += "; " + c.Said.Role + " said: " + c.Said.Said
 	}
-	n.Text, n.Link = p.line(b.Why()), cmp.Or(v.link(p.text(task)), n.Link)
-	title := cmp.Or(titles[about], "Look at BOARD")
-	switch {
-	case b.Outcome == event.Exhausted:
-		title = "Read the replies that were not accepted in BOARD"
-	case about == event.AboutEnd && task == "":
-		title = "Decide about what BOARD leaves undone"
-	}
-	n.Title = strings.NewReplacer("BOARD", v.Name, "TASK", p.text(task)).Replace(title)
-	switch {
-	case about == event.AboutFile || about == event.AboutJournal:
-		n.Commands = p.commands(b, "see what changed", "ack -n %s")
-	case n.Link == "":
-		n.Commands = p.commands(b, "see what happened", "log %s")
-	}
-	n.Commands = append(n.Commands, p.choices(b)...)
-	switch {
-	case b.IsAtWork() || len(b.Choices) == 0 || about == event.AboutTeam:
-	case p.isMany:
-		v.runsAfter = true
-	default:
-		n.Commands = append(n.Commands, p.commands(b, "then run", "%s")...)
-	}
-}
-
-// titles has the title of each kind of decision. BOARD and TASK stand for names.
-var titles = map[event.Subject]string{
-	event.AboutConsent:    "Decide about the agent at TASK of BOARD",
-	event.AboutChanged:    "Look at what an agent changed for BOARD",
-	event.AboutWay:        "Decide where the checkpoints of BOARD go",
-	event.AboutFile:       "Look at what changed in BOARD",
-	event.AboutJournal:    "Look at what changed in BOARD",
-	event.AboutCheckpoint: "Decide about the checkpoint that stops BOARD",
-	event.AboutQuarantine: "Decide about TASK of BOARD",
-	event.AboutTeam:       "Decide about the team of BOARD",
-	event.AboutEnd:        "Unblock TASK of BOARD",
-}
-
-// choices returns a command for each choice that a person has. Of its effect the first sentence is
-// shown; what it does with the path of another task, ack tells.
-func (p *page) choices(b *projection.Board) (all []pairView) {
-	for _, c := range b.Choices {
-		does, _, _ := strings.Cut(c.Does, ". ")
-		all = append(all, pairView{Name: p.text(does), Text: p.text(c.Command), Code: true})
-	}
-	return all
+	return p.line(text)
 }
 
 // decisions adds the decision that waits for a person while a run is at work.
@@ -217,11 +145,11 @@ func (p *page) decisions(v *boardView) {
 	if v.board.About() == "" {
 		return
 	}
-	n := nextView{Look: look{"hold", "hold", ""}}
+	n := p.card(v)
+	n.Look = look{"hold", "hold", ""}
 	if v.board.About() == event.AboutConsent {
 		n.Look = look{"tri", "warn", ""}
 	}
-	p.decide(v, &n)
 	p.Next = append(p.Next, n)
 	p.Decisions++
 }
@@ -279,12 +207,10 @@ func (p *page) now(v *boardView) nowView {
 		cost += " of " + v.Limit
 	}
 	add("cost", cost, false)
-	commands := []string{"follow", "log -f %s"}
+	board := failure.Quote(b.Board)
+	add("follow", p.text("kanban-run log -f "+board), true)
 	if canTell {
-		commands = append(commands, "say a word", "tell %s …")
-	}
-	for _, c := range p.commands(b, commands...) {
-		add(c.Name, c.Text, true)
+		add("say a word", p.text("kanban-run tell "+board+" …"), true)
 	}
 	return n
 }

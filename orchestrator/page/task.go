@@ -91,7 +91,7 @@ func (p *page) task(v *boardView, t projection.Task, steps []*projection.Step) *
 		w.Tries, w.Time, w.Cost = report.TriesOf(t), took(t.Used.Millis), money(w.used)
 	}
 	w.Trouble = p.text(trouble(t))
-	w.Note, w.NoteTone = stateViews[t.State].word, look.Tone
+	w.Note, w.NoteTone = t.State.Words(), look.Tone
 	if n := len(steps); n > 0 {
 		w.Note = cmp.Or(p.line(report.LastWord(steps[n-1])), w.Note)
 		if t.State.IsDone() || t.State == projection.Settled {
@@ -99,16 +99,14 @@ func (p *page) task(v *boardView, t projection.Task, steps []*projection.Step) *
 		}
 	}
 	switch {
-	case t.State == projection.DoneBefore:
-		w.Note = "done before"
+	case t.State == projection.DoneBefore, t.State == projection.NextUp:
+		w.Note = t.State.Words()
 	case t.State == projection.Dropped, t.State == projection.Quarantined:
 		w.Note = p.line(t.Why)
-	case t.State == projection.NextUp:
-		w.Note = "next"
 	case t.State == projection.Waiting:
 		w.Note = ""
 	case t.Left != "":
-		w.Note = "off the list"
+		w.Note = projection.Replaced.Words()
 	case t.State.IsOpen() && t.State != projection.Settled && cmp.Or(t.Said, t.Why) != "":
 		w.Note = p.line(cmp.Or(t.Said, t.Why))
 	}

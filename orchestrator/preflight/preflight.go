@@ -154,7 +154,11 @@ func prepare(job *Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(checkNames(job, path), checkWritable(job, path)); err != nil {
+	if err := checkNames(job, path); err != nil {
+		return nil, err
+	}
+	lost, err := checkWritable(job, path)
+	if err != nil {
 		return nil, err
 	}
 	dir, err := board.ChooseWorkdir(job.Workdir, job.Board, job.StartDir, b)
@@ -192,7 +196,9 @@ func prepare(job *Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.warnOfOwner()
+	if lost != "" {
+		p.Warnings = append(p.Warnings, LossText(lost)) // a run itself gives a notice
+	}
 	return p, nil
 }
 

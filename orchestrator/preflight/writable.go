@@ -14,18 +14,21 @@ import (
 )
 
 // checkWritable returns an error for a board that cannot be replaced, or whose runs have no place
-// for their files, before an agent works in vain.
-func checkWritable(job *Job, path string) error {
+// for their files, before an agent works in vain. The result lost is what the board loses at the first
+// write, see [durable.Rehearse].
+func checkWritable(job *Job, path string) (lost string, err error) {
 	if job.DryRun {
-		return nil
+		return "", nil
 	}
-	if err := durable.CheckReplace(path); err != nil {
-		return &board.FileError{Op: "write board", File: job.Board, Err: err, Fix: failure.HintOf(err)}
+	lost, err = durable.Rehearse(path)
+	op := "write board"
+	if err == nil {
+		op, err = "run board", rundir.Of(path).CheckWritable()
 	}
-	if err := rundir.Of(path).CheckWritable(); err != nil {
-		return &board.FileError{Op: "run board", File: job.Board, Err: err, Fix: failure.HintOf(err)}
+	if err != nil {
+		return "", &board.FileError{Op: op, File: job.Board, Err: err, Fix: failure.HintOf(err)}
 	}
-	return nil
+	return lost, nil
 }
 
 // checkDecisions returns an error if the file for decisions is there and cannot be written.
@@ -38,19 +41,11 @@ func (p *Prepared) checkDecisions() error {
 		p.Warnings = append(p.Warnings, decisions.MissingText(path)) // a run gives a notice itself
 		return nil
 	}
-	err := durable.CheckReplace(path)
+	_, err := durable.Rehearse(path)
 	if err == nil {
 		return nil
 	}
 	return p.Roster.Settings.Fault("decisions", fmt.Errorf("note decisions in %s: %w", path, err))
-}
-
-// warnOfOwner warns of an owner or a group that a board loses at the first write. A run itself
-// warns when it has tried.
-func (p *Prepared) warnOfOwner() {
-	if lost := durable.ForeseeLoss(p.Workspace.Path); lost != "" && !p.DryRun {
-		p.Warnings = append(p.Warnings, LossText(lost))
-	}
 }
 
 // LossText is the warning about a board that cannot keep its owner or its group.

@@ -18,13 +18,14 @@ type Again struct {
 	names []string // quoted
 }
 
-// CommandsAgain returns the commands for the boards that only have to be run again, one for each set of flags
-// with which they were run last.
-func CommandsAgain(boards []*Board) (all []Again) {
+// CommandsAgain returns the commands for the boards that only have to be run again.
+func CommandsAgain(boards []*Board) []Again {
+	return Commands(slices.DeleteFunc(slices.Clone(boards), func(b *Board) bool { return b.Who != RunAgain || b.Damage != "" }))
+}
+
+// Commands returns the commands that run boards, one for each set of flags with which they were run last.
+func Commands(boards []*Board) (all []Again) {
 	for _, b := range boards {
-		if b.Who != RunAgain || b.Damage != "" {
-			continue
-		}
 		head, name, add := b.lastCommand()
 		i := slices.IndexFunc(all, func(a Again) bool { return a.Command == head && slices.Equal(a.Add, add) })
 		if i < 0 {

@@ -105,6 +105,10 @@ type Board struct {
 	exit     int            // exit code of a run that a signal ended; 0: that of Outcome
 	fix      string         // what mends a board that cannot be run; "": not known
 	unread   bool           // the board or its journal cannot be read
+	remarked bool           // Reason has a remark besides the outcome
+	quotes   bool           // see flow.Finish
+	asks     bool           // Reason is what the question asks about
+	news     bool           // the board stands otherwise than the last record of its journal says
 }
 
 // State is whether a run of a board is at work.
@@ -170,6 +174,9 @@ type Facts struct {
 
 // IsAtWork reports whether a run is at work.
 func (b *Board) IsAtWork() bool { return b.State == Running || b.State == Pending }
+
+// IsNews reports whether the board stands otherwise than the last record of its journal says.
+func (b *Board) IsNews() bool { return b.news }
 
 // IsSettled reports whether a person has decided, or edited the board, since the last run.
 func (b *Board) IsSettled() bool { return b.reopened }

@@ -162,9 +162,9 @@ func TestReopened(t *testing.T) {
 	}{
 		"a complete board got a task": {flow.History{State: flow.State{Outcome: event.Complete, Text: flow.CompleteText}}, []event.Event{run}, Facts{List: list, Current: "b.md"},
 			Ended, event.Complete, event.ByEdit, RunAgain, "only has to be run again: it was complete, and has tasks to do again"},
-		"a person decided": {flow.History{State: flow.State{Outcome: event.Interrupted, Text: decision}}, []event.Event{run, ended, ack}, Facts{List: list, Current: "a.md"},
+		"a person decided": {flow.History{State: flow.State{Outcome: event.Interrupted, Text: decision, Decided: true}}, []event.Event{run, ended, ack}, Facts{List: list, Current: "a.md"},
 			Ended, event.NeedsPerson, event.ByDecision, RunAgain, "only has to be run again: " + decision},
-		"a person decided about a killed run": {flow.History{State: flow.State{Outcome: event.Interrupted, Text: decision}}, []event.Event{run, ack}, Facts{List: list, Current: "a.md"},
+		"a person decided about a killed run": {flow.History{State: flow.State{Outcome: event.Interrupted, Text: decision, Decided: true}}, []event.Event{run, ack}, Facts{List: list, Current: "a.md"},
 			Ended, event.Interrupted, event.ByDecision, RunAgain, "only has to be run again: " + decision},
 		"a person edited": {flow.History{State: flow.State{Outcome: event.NeedsPerson, Text: "stuck", Spent: true}}, []event.Event{run, ended}, Facts{List: list, Current: "a.md"},
 			Ended, event.NeedsPerson, event.ByEdit, RunAgain, "only has to be run again; it had ended with: stuck"},
@@ -193,9 +193,9 @@ func TestReopened(t *testing.T) {
 			t.Errorf("%s: ended %s", name, b.Ended)
 		}
 	}
-	f := Fold{decided: decision}
+	f := Fold{decided: true}
 	fold(&f, event.RunStarted{})
-	if f.decided != "" {
+	if f.decided {
 		t.Error("a decision outlives the run after it")
 	}
 }

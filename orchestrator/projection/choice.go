@@ -35,7 +35,12 @@ type Question struct {
 	// Lacks has the environment variables that the agent of the open step may have lacked; see
 	// event.End.
 	Lacks []string
+
+	ended bool // the run ended by what the question asks about
 }
+
+// isEnd reports whether the run ended by what the question asks about.
+func (q *Question) isEnd() bool { return q != nil && q.ended }
 
 // Choice is a decision that a person can make now.
 type Choice struct {
@@ -44,15 +49,18 @@ type Choice struct {
 	Tasks   []string     `json:"tasks,omitempty"` // tasks that the command may name
 	Does    string       `json:"does"`            // the effect, in words
 	Command string       `json:"command"`         // the command that decides
+
+	was event.Choice // word of earlier versions for it, which is still taken; "": there is none
 }
 
-// Offers returns the choice with this word, or nil if the word is not valid now.
+// Offers returns the choice with this word, or with the word of an earlier version for it. It returns nil
+// if the word is not valid now.
 func (q *Question) Offers(word event.Choice) *Choice {
 	if q == nil {
 		return nil
 	}
 	for i, c := range q.Choices {
-		if c.Word == word {
+		if c.Word == word || c.was != "" && c.was == word {
 			return &q.Choices[i]
 		}
 	}
@@ -103,13 +111,13 @@ func (b *Board) Why() string {
 	return b.question.Why
 }
 
-// Offer returns in one line the commands with which a person can decide, and their effects.
-func (b *Board) Offer() string {
-	var all []string
-	for _, c := range b.Choices {
-		all = append(all, c.Command+" "+c.Does)
+// Besides returns what a person may decide about, if the reason for the end of the board does not say it.
+// Otherwise it returns "".
+func (b *Board) Besides() string {
+	if b.question == nil || b.asks || b.About() == event.AboutQuarantine {
+		return ""
 	}
-	return strings.Join(all, "; ")
+	return b.question.Why
 }
 
 // Question returns what a person may decide about the board, or nil for nothing. The first case that
@@ -119,6 +127,9 @@ func (f *Facts) Question(h *flow.History) *Question {
 	freeze := h.Freeze()
 	ask := func(about event.Subject, why string, choices ...Choice) *Question {
 		return &Question{About: about, Why: event.Plain(why), Choices: choices}
+	}
+	askOfEnd := func(about event.Subject, choices ...Choice) *Question {
+		return &Question{About: about, Why: event.Plain(s.Text), Choices: choices, ended: true}
 	}
 	switch {
 	case f.isAtWork(s):
@@ -137,39 +148,39 @@ func (f *Facts) Question(h *flow.History) *Question {
 		return ask(event.AboutJournal, h.Standstill(), Choice{Word: event.Accept, Does: "goes on with the state that the sound records give"})
 	case s.Supervisor.Waits() != "":
 		return ask(event.AboutCheckpoint, s.Supervisor.Waits(),
-			Choice{Word: event.Accept, Does: "goes on in spite of it"},
+			Choice{Word: event.Accept, was: event.Override, Does: "goes on in spite of it"},
 			Choice{Word: event.Retry, Does: "has it looked at anew; no finished work is done again"})
 	case f.waitingTask(s) != nil:
-		return ask(event.AboutChanged, s.Text, f.waitingChoices(s)...)
+		return askOfEnd(event.AboutChanged, f.waitingChoices(s)...)
 	case s.AsksOf && len(f.Asked) > 0:
-		return ask(event.AboutChanged, s.Text, Choice{Word: event.Accept, Command: AckHere, Does: "lets what was changed count, for all boards of this work tree"})
+		return askOfEnd(event.AboutChanged, Choice{Word: event.Accept, Command: AckHere, Does: "lets what was changed count, for all boards of this work tree"})
 	case s.AsksOf: // a person has accepted it, or it is back
 		return nil
 	case len(s.Quarantine) > 0 && !f.hasAsides(s):
 		return ask(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
 	case len(s.Quarantine) > 0: // there are asides, too; each choice names its own tasks
-		return ask(event.AboutAside, s.Text, f.asideChoices(s)...)
+		return askOfEnd(event.AboutAside, f.asideChoices(s)...)
 	case s.Outcome == event.NeedsPerson && !s.Spent:
-		return ask(event.AboutRefusal, s.Text)
+		return askOfEnd(event.AboutRefusal)
 	case s.Step.AsksOfTool():
 		q := ask(event.AboutStep, event.Headline(s.Step.Unsettled), stepChoices(s.Step)...)
-		q.Holds = true
+		q.Holds, q.ended = true, s.Outcome == event.NeedsPerson
 		return q
 	case s.Outcome == event.NeedsPerson && s.Step.AsksOfReview():
 		return ask(event.AboutStep, s.Text, reviewChoices(s.Step)...)
 	case s.Step != nil && (s.Outcome == event.NeedsPerson || s.Outcome == event.Exhausted):
-		q := ask(event.AboutStep, s.Text, stepChoices(s.Step)...)
+		q := askOfEnd(event.AboutStep, stepChoices(s.Step)...)
 		q.Lacks = s.Step.Lacks
 		return q
 	case f.hasAsides(s):
-		return ask(event.AboutAside, s.Text, f.asideChoices(s)...)
+		return askOfEnd(event.AboutAside, f.asideChoices(s)...)
 	}
 	if end, left := f.end(s); left {
 		return ask(event.AboutEnd, end.Text, f.endChoices(s)...)
 	}
 	if missing := s.Teardown.Unanswered(); len(missing) > 0 && !s.Running {
 		return ask(event.AboutTeam, strings.Join(missing, ", ")+" never answered the request to shut down",
-			Choice{Word: event.Accept, Does: "lets the team be deleted without"})
+			Choice{Word: event.Accept, was: event.ForcedFinalize, Does: "lets the team be deleted without"})
 	}
 	return nil
 }
@@ -222,7 +233,7 @@ func (f *Facts) fileChoices(s *flow.State, unknown bool) (all []Choice) {
 
 // release returns the choice that ends the quarantine of a task.
 func release(s *flow.State, does string) Choice {
-	c := Choice{Word: event.Retry, Task: s.Quarantine[0].Task, Does: does}
+	c := Choice{Word: event.Retry, was: event.ReleaseTasks, Task: s.Quarantine[0].Task, Does: does}
 	for _, q := range s.Quarantine {
 		c.Tasks = append(c.Tasks, q.Task)
 	}
@@ -297,7 +308,7 @@ func (f *Facts) asideChoices(s *flow.State) []Choice {
 	for _, a := range f.asides(s) {
 		tasks = append(tasks, a.Task)
 	}
-	retry := Choice{Word: event.Retry, Tasks: slices.Clone(tasks), Does: "has " + them(tasks) + " tried again; the next run does it"}
+	retry := Choice{Word: event.Retry, was: event.ReleaseTasks, Tasks: slices.Clone(tasks), Does: "has " + them(tasks) + " tried again; the next run does it"}
 	for _, q := range s.Quarantine {
 		if !slices.Contains(tasks, q.Task) {
 			retry.Tasks = append(retry.Tasks, q.Task)

@@ -120,7 +120,7 @@ func TestQuestions(t *testing.T) {
 	for name, tt := range scenes(t) {
 		b := tt.stand()
 		if b.question == nil || tt.about == "" {
-			if b.question != nil || tt.about != "" || b.Request() != "" || b.Offer() != "" || len(b.Choices) > 0 {
+			if b.question != nil || tt.about != "" || b.Request() != "" || len(b.Choices)+len(b.Card().Acts) > 0 {
 				t.Errorf("%s: the question is %+v", name, b.question)
 			}
 			continue
@@ -128,14 +128,14 @@ func TestQuestions(t *testing.T) {
 		var words []string
 		for _, c := range b.Choices {
 			words = append(words, spell(c))
-			if b.question.Offers(c.Word) == nil || c.Does == "" || c.Command != "kanban-run ack k.yaml "+string(c.Word) && len(tt.facts.Asked) == 0 || !strings.Contains(b.Offer(), c.Command+" "+c.Does) {
-				t.Errorf("%s: %+v is not offered: %s", name, c, b.Offer())
+			if b.question.Offers(c.Word) == nil || c.Does == "" || c.Command != "kanban-run ack k.yaml "+string(c.Word) && len(tt.facts.Asked) == 0 || !strings.Contains(b.Card().Line(), c.Command+" "+c.brief()) {
+				t.Errorf("%s: %+v is not offered: %s", name, c, b.Card().Line())
 			}
 		}
 		if got := strings.Join(words, " "); b.About() != tt.about || got != tt.words {
 			t.Errorf("%s: about %s, words %q, want %s and %q", name, b.About(), got, tt.about, tt.words)
 		}
-		if asks := tt.request != ""; b.Who.AsksPerson() != asks || asks != (b.Request() != "") || !strings.Contains(b.Request()+b.Offer(), tt.request) {
+		if asks := tt.request != ""; b.Who.AsksPerson() != asks || asks != (b.Request() != "") || !strings.Contains(b.Request()+b.Card().Line(), tt.request) {
 			t.Errorf("%s: who is %s, request %q, want %q", name, b.Who, b.Request(), tt.request)
 		}
 		if b.question.Offers("perhaps") != nil {
@@ -173,6 +173,28 @@ func TestOneWordForADecision(t *testing.T) {
 				t.Errorf("%s: %s is offered twice: %s", name, c.Word, b.Words())
 			}
 		}
+	}
+}
+
+// TestWordsOfEarlierVersions: a word of an earlier version is taken for the choice that it was about, and for no
+// other: it stands for that choice in the journal, too.
+func TestWordsOfEarlierVersions(t *testing.T) {
+	about := map[event.Choice][]event.Subject{
+		event.Override: {event.AboutCheckpoint}, event.ForcedFinalize: {event.AboutTeam}, event.ReleaseTasks: {event.AboutQuarantine, event.AboutAside},
+	}
+	seen := map[event.Choice]bool{}
+	for name, tt := range scenes(t) {
+		b := tt.stand()
+		for word, subjects := range about {
+			c := b.question.Offers(word)
+			if takes := slices.Contains(subjects, b.About()); (c != nil) != takes || takes && c.Word != word.Word() {
+				t.Errorf("%s: %s stands for %+v", name, word, c)
+			}
+			seen[word] = seen[word] || c != nil
+		}
+	}
+	if len(seen) != len(about) || !seen[event.Override] || !seen[event.ForcedFinalize] || !seen[event.ReleaseTasks] {
+		t.Errorf("the scenes offer %v", seen)
 	}
 }
 

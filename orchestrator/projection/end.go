@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -57,31 +58,35 @@ func (f *Fold) state(b *Board, h *flow.History, facts *Facts) State {
 func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 	s := &h.State
 	is := func(o event.Outcome, text string, by event.By) {
-		b.Outcome, b.Reason.Said, b.Reason.By = o, event.Plain(text), by
+		b.standBy(flow.Finish{Outcome: o, Text: text, By: by}, true)
 	}
-	is(s.Outcome, s.Text, "")
-	if f.ending.Text == s.Text {
-		b.Reason.By, b.exit, b.fix = f.ending.By, f.ending.Exit, f.ending.Hint
+	decided := s.Decided && f.decided && s.Outcome == event.Interrupted
+	b.standBy(flow.Finish{Outcome: s.Outcome, Text: s.Text, Remarked: true}, false)
+	if b.asks = b.question.isEnd(); !s.Decided {
+		b.Reason.By, b.exit, b.fix, b.remarked = f.ending.By, f.ending.Exit, f.ending.Hint, f.ending.Remarked
 	}
 	judged := s.Outcome == event.Complete || s.Outcome == event.Incomplete || s.Outcome == event.NeedsPerson ||
-		facts.Never && (b.question != nil || h.Seq > 0) || s.Outcome == event.Interrupted && f.decided == s.Text
+		facts.Never && (b.question != nil || h.Seq > 0) || decided
 	switch {
 	case facts.isRunning(s):
 		is("", "a run is at work", "")
 	case facts.Unknown != "":
 		is(event.NeedsPerson, facts.Unknown, event.ByUnknownEnd)
+		b.asks = true
 	case h.Standstill() != "":
-		is(h.StandstillOutcome(), h.Standstill(), "")
+		b.standBy(flow.Finish{Outcome: h.StandstillOutcome(), Text: h.Standstill()}, h.Freeze() == nil)
+		b.asks = true
 	case facts.Fault != "" && b.question == nil:
 		is(event.Invalid, facts.Fault, event.ByFile)
 		b.fix = facts.Fix
 	case judged && b.About() == event.AboutCheckpoint:
-		is(event.NeedsPerson, b.question.Why, event.ByCheckpoint) // it ended the board, which says only that it is blocked
+		// It ended the board, which says only that it is blocked.
+		b.standBy(flow.Finish{Outcome: event.NeedsPerson, Text: b.question.Why, By: event.ByCheckpoint}, false)
+		b.asks = true
 	case judged && facts.isOver(s):
 		end, _ := facts.end(s) // the end of the board as it is now
-		if end.Outcome != s.Outcome || end.Text != s.Text {
-			is(end.Outcome, end.Text, end.By)
-		}
+		b.standBy(end, end.Outcome != s.Outcome || !s.Decided && f.ending.By != "" && end.By != f.ending.By)
+		b.asks = b.About() == event.AboutEnd
 	case facts.Never && facts.Archive != "":
 		is("", "its runs are archived", "")
 	case facts.Never:
@@ -91,13 +96,20 @@ func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 	case s.Outcome == event.Complete && facts.Current != "":
 		is(event.Complete, "it was complete, and has tasks to do again", event.ByEdit)
 		b.reopened = true
-	case s.Outcome == event.Interrupted && f.decided == s.Text:
-		is(f.ending.Outcome, s.Text, event.ByDecision)
+	case decided:
+		b.Outcome, b.Reason.By = f.ending.Outcome, event.ByDecision
 		b.reopened, b.exit = true, f.ending.Exit
 		if b.Outcome == "" && f.Runs > 0 {
 			b.Outcome, b.exit = event.Interrupted, exitKilled
 		}
 	}
+}
+
+// standBy sets the outcome with its reason. The parameter news tells that the last record of the journal
+// does not say so.
+func (b *Board) standBy(end flow.Finish, news bool) {
+	b.Outcome, b.Reason = end.Outcome, Reason{Said: event.Plain(end.Text), By: end.By}
+	b.remarked, b.quotes, b.asks, b.news = end.Remarked, end.Quotes, false, news
 }
 
 // who returns who acts (see the table in package event).
@@ -121,7 +133,7 @@ func (f *Fold) who(b *Board, h *flow.History, facts *Facts) Who {
 		return Decide
 	case b.Outcome.AsksPerson() && b.question == nil:
 		b.Reason.By, b.settled, b.reopened = event.ByEdit, true, true
-		if f.decided != "" {
+		if f.decided {
 			b.Reason.By = event.ByDecision
 		}
 		return RunAgain
@@ -157,13 +169,18 @@ func stamp(t time.Time) string {
 // code returns the exit code of the last run for the board.
 func (b *Board) code() int {
 	switch {
-	case b.Outcome == event.Interrupted && b.Reason.By == event.ByKilled:
+	case b.isKilled():
 		return exitKilled
 	case b.exit != 0:
 		return b.exit
 	default:
 		return b.Outcome.Exit()
 	}
+}
+
+// isKilled reports whether the last run left no end.
+func (b *Board) isKilled() bool {
+	return b.Outcome == event.Interrupted && b.Reason.By == event.ByKilled
 }
 
 // by infers what ended the last run, for records of earlier versions that do not tell.
@@ -252,7 +269,7 @@ func (b *Board) weigh() {
 	case b.IsSettled():
 		b.Weight = event.Warning
 	default:
-		b.Weight = event.Weigh(b.Outcome, b.Reason.Said)
+		b.Weight = event.Weigh(b.Outcome, b.remarked)
 	}
 	b.Sign = SignOf(b.Weight)
 }
@@ -296,8 +313,9 @@ func (b *Board) SetInvalid(err error) {
 
 // EndAs changes the board to what a run that ended now made of it, although its journal does not tell
 // so: the run failed, or was kept out by another run.
-func (b *Board) EndAs(o event.Outcome, text string, code int, q *Question) {
-	b.State, b.Outcome, b.Reason, b.Who, b.Waits, b.Exit = Ended, o, Reason{Said: event.Plain(text)}, o.Who(), nil, &code
+func (b *Board) EndAs(end flow.Finish, code int, q *Question) {
+	b.standBy(end, true)
+	b.State, b.Who, b.Waits, b.Exit, b.asks = Ended, b.Outcome.Who(), nil, &code, q.isEnd()
 	b.question, b.Choices, b.settled, b.reopened = q, nil, false, false
 	b.offer()
 	b.weigh()
@@ -306,6 +324,10 @@ func (b *Board) EndAs(o event.Outcome, text string, code int, q *Question) {
 // EndWords returns how the board stands in a word or two.
 func (b *Board) EndWords() string {
 	switch {
+	case b.unread:
+		return "cannot be read"
+	case b.Damage != "":
+		return "its journal is damaged"
 	case b.State == NeverRun && b.Who == Mend:
 		return "cannot be run"
 	case b.State == NeverRun && b.Archive != "":
@@ -316,8 +338,14 @@ func (b *Board) EndWords() string {
 		return "never run"
 	case b.reopened:
 		return "to be run again"
+	case b.IsAtWork() && b.Open != nil:
+		return fmt.Sprintf("at work, step %d", b.Open.Step)
 	case b.IsAtWork():
-		return "running"
+		return "at work"
+	case b.Reason.By == event.ByKilled:
+		return "killed"
+	case b.Outcome == event.Complete && b.Weight != event.Success:
+		return "complete, with a remark"
 	default:
 		return b.Outcome.Words()
 	}

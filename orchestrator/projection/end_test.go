@@ -3,6 +3,7 @@ package projection
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"kanban-run/orchestrator/event"
@@ -106,7 +107,9 @@ func TestExit(t *testing.T) {
 		"stopped, and then decided": {event.Interrupted, decision, append(interrupted(event.Interrupted, event.BySignal, 143), event.Acknowledged{Text: decision}),
 			143, RunAgain, event.ByDecision},
 	} {
-		b := show(endOf(tt.outcome, tt.text), facts, tt.events...)
+		state := endOf(tt.outcome, tt.text)
+		state.Decided = strings.HasSuffix(name, "decided")
+		b := show(state, facts, tt.events...)
 		if b.Exit == nil || *b.Exit != tt.exit || b.Who != tt.who || b.Reason.By != tt.by {
 			t.Errorf("%s: exit %v, %s by %q, want %d, %s by %q", name, *b.Exit, b.Who, b.Reason.By, tt.exit, tt.who, tt.by)
 		}
@@ -140,7 +143,7 @@ func TestReasonBy(t *testing.T) {
 		want   event.By
 	}{
 		"told by the end":     {is(event.NeedsPerson, nil), open, []event.Event{event.RunStarted{}, event.RunFinished{Outcome: event.NeedsPerson, Text: "why", By: event.ByLoop}}, event.ByLoop},
-		"told of another end": {is(event.NeedsPerson, nil), open, []event.Event{event.RunFinished{Outcome: event.NeedsPerson, Text: "why else", By: event.ByLoop}}, event.ByReview},
+		"told of another end": {is(event.NeedsPerson, func(s *flow.State) { s.Decided = true }), open, []event.Event{event.RunFinished{Outcome: event.NeedsPerson, Text: "why else", By: event.ByLoop}}, event.ByReview},
 		"complete":            {stateOn(list, event.Complete, flow.CompleteText, "ok", "ok"), over, nil, event.ByOK},
 		"with a mark": {stateOn(list, event.Complete, "", "ok", "blocked"),
 			Facts{List: listOf(t, "tasks: [a.md, 'b.md [done]']\n"), Board: over.Board}, nil, event.ByMark},
@@ -245,11 +248,11 @@ func TestReasonWhere(t *testing.T) {
 func TestEndAs(t *testing.T) {
 	q := &Question{About: event.AboutStep, Why: "stuck", Choices: []Choice{{Word: event.Retry, Does: "has it tried again"}}}
 	b := show(endOf(event.LimitReached, "$5"), Facts{List: listOf(t, "tasks: [a.md]\n"), Current: "a.md"})
-	b.EndAs(event.NeedsPerson, "stuck", 3, q)
+	b.EndAs(flow.Finish{Outcome: event.NeedsPerson, Text: "stuck"}, 3, q)
 	if b.State != Ended || b.Who != Decide || *b.Exit != 3 || b.Weight != event.Critical || b.Request() != "kanban-run ack k.yaml retry: stuck" || len(b.Choices) != 1 {
 		t.Errorf("%s, %s, exit %d, weight %d: %s", b.State, b.Who, *b.Exit, b.Weight, b.Request())
 	}
-	b.EndAs(event.Owned, "pid 7", 6, nil)
+	b.EndAs(flow.Finish{Outcome: event.Owned, Text: "pid 7"}, 6, nil)
 	if b.Who != RunAgain || *b.Exit != 6 || b.Headline() != "k.yaml stopped (another run has it): pid 7" || len(b.Choices) > 0 || b.Request() != "" {
 		t.Errorf("%s, exit %d: %s", b.Who, *b.Exit, b.Headline())
 	}
@@ -267,12 +270,15 @@ func TestSetInvalid(t *testing.T) {
 // TestEndWords: how a board stands in a word or two.
 func TestEndWords(t *testing.T) {
 	for want, b := range map[string]Board{
-		"never run":          {State: NeverRun},
-		"cannot be run":      {State: NeverRun, Who: Mend},
-		"running":            {State: Pending},
-		"to be run again":    {State: Ended, Outcome: event.Complete, reopened: true},
-		"no valid reply":     {State: Ended, Outcome: event.Exhausted},
-		"another run has it": {State: Ended, Outcome: event.Owned},
+		"never run":               {State: NeverRun},
+		"cannot be run":           {State: NeverRun, Who: Mend},
+		"at work":                 {State: Pending},
+		"at work, step 3":         {State: Running, Open: &OpenStep{Step: 3}},
+		"killed":                  {State: Ended, Outcome: event.Interrupted, Reason: Reason{By: event.ByKilled}},
+		"complete, with a remark": {State: Ended, Outcome: event.Complete, Weight: event.Warning},
+		"to be run again":         {State: Ended, Outcome: event.Complete, reopened: true},
+		"no valid reply":          {State: Ended, Outcome: event.Exhausted},
+		"another run has it":      {State: Ended, Outcome: event.Owned},
 	} {
 		if got := b.EndWords(); got != want {
 			t.Errorf("%s, %s: %q, want %q", b.State, b.Outcome, got, want)

@@ -48,7 +48,7 @@ type Fold struct {
 	owner   string           // role of the last step
 	sure    moment           // as of the last entry that a run has written, and not a person who decides about a dead one
 	ended   time.Time        // last entry of the last run
-	decided string           // last decision of a person since the last run began; "": none
+	decided bool             // a person has decided since the last run ended
 	ending  ending           // how the last run ended
 	known   map[string]*Task // tasks by their path in the journal
 	changed []changed
@@ -58,11 +58,11 @@ type Fold struct {
 
 // ending is how a run ended, as its journal tells.
 type ending struct {
-	Outcome event.Outcome
-	Text    string
-	By      event.By
-	Exit    int    // exit code of a run that a signal ended; 0: that of Outcome
-	Hint    string // what mends it; "": not known
+	Outcome  event.Outcome
+	Remarked bool
+	By       event.By
+	Exit     int    // exit code of a run that a signal ended; 0: that of Outcome
+	Hint     string // what mends it; "": not known
 }
 
 // Keep bounds the lists of a Fold. The totals count what is left out.
@@ -130,7 +130,7 @@ func (f *Fold) Add(e event.Entry) {
 	f.addNotices(e, said)
 	if d, ok := event.DecisionOf(e.Event); ok {
 		if f.idle {
-			f.decided = d.Text
+			f.decided = true
 		}
 		f.Decisions = last(append(f.Decisions, Decision{e.Time, d}), mostDecisions)
 	}
@@ -160,16 +160,16 @@ func (f *Fold) applyRun(e event.Entry, _ event.Sentence) (mention, bool) {
 	switch ev := e.Event.(type) {
 	case event.HandoffOffered: // the first record of a run
 		f.start, f.roles, f.Alerts, f.Actions, f.Proposals = e.Time, nil, nil, nil, nil
-		f.step, f.owner, f.decided = time.Time{}, "", ""
+		f.step, f.owner, f.decided = time.Time{}, "", false
 	case event.RunStarted:
 		f.idle, f.before = false, f.took
-		f.LastRun, f.Run, f.Workdir, f.decided, f.ending = Totals{}, ev, ev.Workdir, "", ending{}
+		f.LastRun, f.Run, f.Workdir, f.decided, f.ending = Totals{}, ev, ev.Workdir, false, ending{}
 		f.Now = Now{Since: e.Time}
 		f.Runs++
 	case event.RunFinished:
-		f.endRun(ending{Outcome: ev.Outcome, Text: ev.Text, By: ev.By})
+		f.endRun(ending{Outcome: ev.Outcome, Remarked: ev.IsRemarked(), By: ev.By})
 	case event.RunInterrupted:
-		f.endRun(ending{ev.Outcome, ev.Reason, ev.By, ev.Exit, ev.Hint})
+		f.endRun(ending{Outcome: ev.Outcome, By: ev.By, Exit: ev.Exit, Hint: ev.Hint})
 	case event.Acknowledged:
 		if ev.ID == "" { // a person decided while no run was at work
 			f.forget()

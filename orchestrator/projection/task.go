@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strings"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
@@ -59,6 +60,21 @@ const (
 
 	takenOff TaskState = "taken_off" // of a task that was done when it left the list
 )
+
+// Words returns the state for a person.
+func (s TaskState) Words() string {
+	return cmp.Or(stateWords[s], strings.ReplaceAll(string(s), "_", " "))
+}
+
+// stateWords has the states whose name is not what a person reads.
+var stateWords = map[TaskState]string{
+	Settled:  "skipped",
+	Working:  "at work",
+	InReview: "in review",
+	Waiting:  "to do",
+	Dropped:  "taken off the list undone",
+	Replaced: "off the list",
+}
 
 // IsDone reports whether a task in this state needs no more work.
 func (s TaskState) IsDone() bool { return s == Done || s == DoneBefore }
@@ -208,7 +224,7 @@ func (t *Task) explain(b *Board) {
 	case t.State == NotOK || t.State == StoppedAt:
 		t.Why, t.Who = b.Reason.Said, b.Who
 	case t.State == Dropped:
-		t.Why, t.Who = "taken off the list undone", b.Who
+		t.Why, t.Who = Dropped.Words(), b.Who
 	case b.State == Ended && (t.State == Waiting || t.State == NextUp):
 		t.Who = b.Who
 	}

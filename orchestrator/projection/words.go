@@ -46,6 +46,22 @@ func (b *Board) Headline() string {
 	}
 }
 
+// Asks returns in one line whether the board waits for a person, and why.
+func (b *Board) Asks() string {
+	switch {
+	case b.Who == Mend && b.About() == "":
+		return b.Headline()
+	case b.Who.AsksPerson():
+		return b.Board + " waits for your decision: " + b.Why()
+	case b.About() != "":
+		return b.Board + " goes on without your decision: " + b.Why()
+	case b.IsAtWork():
+		return b.Board + " is at work, and waits for no decision"
+	default:
+		return b.Board + " waits for no decision"
+	}
+}
+
 // What returns how the board stands in a few words, without the board's name.
 func (b *Board) What() string {
 	switch {
@@ -65,7 +81,7 @@ func (b *Board) What() string {
 		return cmp.Or(b.withoutRun(), "never run")
 	case b.Outcome == event.Complete && b.Weight == event.Success:
 		return "complete: " + b.Progress()
-	case b.Outcome == event.Complete, b.Outcome == event.Invalid, b.Reason.Said == Killed, b.About() == event.AboutAside:
+	case b.Outcome == event.Complete, b.Outcome == event.Invalid, b.isKilled(), b.About() == event.AboutAside:
 		return b.Reason.Said
 	case b.Outcome == event.Later:
 		return "waits for its provider: " + b.Reason.Said
@@ -96,14 +112,9 @@ func (b *Board) Progress() string {
 	if before := b.Count(DoneBefore); before > 0 {
 		text += fmt.Sprintf(", %d of them before", before)
 	}
-	for _, of := range []struct {
-		n    int
-		word string
-	}{
-		{b.Count(NotOK), "not ok"}, {b.Count(SetAside), "set aside"}, {b.Count(Settled), "skipped"}, {b.Count(Quarantined), "quarantined"},
-	} {
-		if of.n > 0 {
-			text += fmt.Sprintf(", %d %s", of.n, of.word)
+	for _, state := range []TaskState{NotOK, SetAside, Settled, Quarantined} {
+		if n := b.Count(state); n > 0 {
+			text += fmt.Sprintf(", %d %s", n, state.Words())
 		}
 	}
 	return text
@@ -158,6 +169,14 @@ func (b *Board) Said() *Task {
 		}
 	}
 	return last
+}
+
+// Unquoted returns the task of [Board.Said], or nil if the words of its agent are in the reason already.
+func (b *Board) Unquoted() *Task {
+	if b.quotes || b.About() == event.AboutAside || b.Outcome == event.Exhausted {
+		return nil
+	}
+	return b.Said()
 }
 
 // Culprit returns the step that explains why the board is not complete, or nil. If the last step is

@@ -21,9 +21,9 @@ type Log struct {
 	Title   string // text before the first line, or ""
 
 	out  *console.Printer
-	date string // date of the last line
-	step int    // step of the last line that has a step
-	last string // text of the last line
+	date string    // date of the last line
+	step int       // step of the last line that has a step
+	end  time.Time // of the last line, if that is about the end of a run or a decision; otherwise zero
 }
 
 // NewLog returns a Log that writes to out.
@@ -71,6 +71,12 @@ func (l *Log) Entry(_ string, e event.Entry) {
 	for _, line := range lines {
 		l.print(head, e.Time, step, line)
 	}
+	if len(lines) > 0 {
+		l.end = time.Time{}
+		if _, decided := event.DecisionOf(e.Event); decided || lines[0].Edge == event.ClosesRun {
+			l.end = e.Time
+		}
+	}
 }
 
 // Agent writes a sign of an agent.
@@ -93,7 +99,7 @@ func (l *Log) Notice(_, text string) {
 
 // Now writes how a board stands, unless the last line says so.
 func (l *Log) Now(b *projection.Board) {
-	if l.last != "" && strings.Contains(l.last, b.Reason.Said) {
+	if !l.end.IsZero() && !l.end.Before(b.Ended) && !b.IsNews() {
 		return
 	}
 	at := b.Ended
@@ -147,7 +153,6 @@ func (l *Log) print(head string, at time.Time, step int, s event.Sentence) {
 	if s.Weight == event.Routine {
 		s.Weight = event.Note
 	}
-	l.last = s.Text
 	plain := fmt.Sprintf("%s%s %3s ", head, at.Format(time.TimeOnly), number)
 	indent := len(plain) + len("x ")
 	lines := []string{l.out.Sprintf("%s", s.Text)}

@@ -32,7 +32,7 @@ func story() []event.Entry {
 		event.AttemptStarted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Task: "tasks/a.md", Role: "Manager", Attempt: 1}, Command: "claude"},
 		event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 1, Call: event.ManagerCall, Role: "Manager"}, Status: "ok", End: event.End{Millis: 40}},
 		event.StepFinished{Step: 1, Task: "tasks/a.md", Role: "Implementor", Status: "blocked", Manager: "ok", Millis: 125000, NextTask: path("tasks/b.md"), Warning: "the board's list stands"},
-		event.RunFinished{Outcome: event.Complete},
+		event.RunFinished{Outcome: event.Complete, Remarked: new(bool)},
 	}
 	var entries []event.Entry
 	for i, e := range events {

@@ -70,7 +70,7 @@ func (s Screen) Status(b *projection.Board, verbose bool) []string {
 		name := map[bool]string{true: "for you"}[i == 0]
 		lines = append(lines, s.Wrapped(fmt.Sprintf("  %-8s %s", name, c[0]), c[1])...)
 	}
-	if t := b.Said(); t != nil && !strings.Contains(b.Headline(), t.Said) {
+	if t := b.Unquoted(); t != nil {
 		row("said", "%s: %s", t.Task, event.Brief(t.Said))
 	}
 	for _, d := range b.Decisions[max(0, len(b.Decisions)-mostDecided):] {
@@ -172,18 +172,18 @@ func (s Screen) forYou(b *projection.Board) (all [][2]string) {
 	for _, q := range b.Quarantine {
 		all = append(all, [2]string{"", fmt.Sprintf("%s is in quarantine: %s", q.Task, q.Text)})
 	}
-	if about := b.About(); about != "" && about != event.AboutQuarantine && !strings.Contains(b.Reason.Said, b.Why()) {
-		all = append(all, [2]string{"", b.Why()})
-	}
-	if advice := b.Advice(); b.Who == projection.Mend && advice != "" {
-		all = append(all, [2]string{"", advice})
+	if why := b.Besides(); why != "" {
+		all = append(all, [2]string{"", why})
 	}
 	return append(all, Commands(b)...)
 }
 
-// Commands returns the commands with which a person can decide, padded to the same width, each with a
-// text about its effect.
+// Commands returns the hint of a board, and the commands with which a person can decide, padded to the same
+// width, each with a text about its effect.
 func Commands(b *projection.Board) (all [][2]string) {
+	if hint := b.Card().Hint; hint != "" {
+		all = append(all, [2]string{"", hint})
+	}
 	width := 0
 	for _, c := range b.Choices {
 		width = max(width, runewidth.StringWidth(c.Command))
@@ -306,16 +306,12 @@ func (s Screen) tasks(all []projection.Task) (lines []string) {
 
 func describeTask(t projection.Task) string {
 	switch {
-	case t.State == projection.DoneBefore:
-		return "done before"
-	case t.State == projection.Dropped:
-		return "taken off the list undone"
+	case t.State == projection.DoneBefore, t.State == projection.Dropped, t.State == projection.NextUp && t.Tries == 0:
+		return t.State.Words()
 	case t.Status == flow.StatusAccepted:
 		return "accepted by a person"
 	case t.Status == flow.StatusSkipped:
 		return "skipped by a person"
-	case t.State == projection.NextUp && t.Tries == 0:
-		return "next"
 	case t.Tries+t.Reviews == 0:
 		return ""
 	}

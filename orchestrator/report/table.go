@@ -97,7 +97,7 @@ func (s Screen) rows(boards []*projection.Board, brief bool) (rows [][]string) {
 // person is needed.
 func whole(b *projection.Board) string {
 	text := b.What()
-	if t := b.Said(); t != nil && !strings.Contains(text, t.Said) {
+	if t := b.Unquoted(); t != nil {
 		text += fmt.Sprintf(" (%s said: %s)", t.Role, event.Brief(t.Said))
 	}
 	return text

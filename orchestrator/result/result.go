@@ -26,6 +26,9 @@ type Result struct {
 	Board   string        `json:"board"`
 	Outcome event.Outcome `json:"outcome"`
 	Text    string        `json:"text"`
+
+	Remarked bool   `json:"-"` // see flow.Finish
+	Undone   string `json:"-"` // the same
 	// Said is the reply of the last task agent, or the last line on stderr of an attempt without a
 	// valid reply. It is "" unless the outcome is needs_person or incomplete.
 	Said  string     `json:"said,omitempty"`
@@ -67,6 +70,11 @@ func (r *Result) Explain(stop context.Context, err error) {
 		return
 	}
 	r.Text, r.Until, r.Err = oneLine(err), Until(r.Outcome, err), err
+}
+
+// End returns how the run ended, in the form of package flow.
+func (r *Result) End() flow.Finish {
+	return flow.Finish{Outcome: r.Outcome, Text: r.Text, Remarked: r.Remarked}
 }
 
 // oneLine joins the lines of an error's text, without repeated lines. On a full disk several acts

@@ -58,6 +58,9 @@ func (e *MovedError) Hint() string {
 	return strings.Join(append(said, "find out by what, and put it back; then the same command goes on, or begins from the board as it stands"), "; ")
 }
 
+// Resumes marks the hint as one that says how the run goes on.
+func (*MovedError) Resumes() {}
+
 // KeptError is an error because of which the output of an agent could not be recorded.
 type KeptError struct {
 	Err  error

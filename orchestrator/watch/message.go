@@ -32,7 +32,8 @@ func (w *Watch) Deliver() error {
 				mostMessages)}))
 	}
 	for _, m := range messages {
-		m.Text = w.Redactor.String(m.Text)
+		given, text := m.Text, w.Redactor.String(m.Text)
+		m.Text = text
 		switch {
 		case m.Choice == string(event.ReleaseTasks) && m.Step >= w.agent.Step-1:
 			// A message for the previous step counts, too, because that step might have ended just
@@ -47,7 +48,7 @@ func (w *Watch) Deliver() error {
 			errs = append(errs, w.answerConsent(m))
 		default:
 			errs = append(errs, w.send(event.MessageSent{ID: m.ID, Type: event.Tell,
-				Content: event.Content{Text: m.Text}}))
+				Content: event.Content{Text: m.Text}, Hidden: text != given}))
 		}
 	}
 	return errors.Join(errs...)

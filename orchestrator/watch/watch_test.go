@@ -512,6 +512,10 @@ func TestDeliver(t *testing.T) {
 			r.post(t, tt.message)
 			reason := ""
 			switch e := r.journal.last.(type) {
+			case event.MessageSent:
+				if e.Hidden != (name == "with a secret") {
+					t.Errorf("a secret was taken out: %t", e.Hidden)
+				}
 			case event.MessageLost:
 				reason = e.Reason
 			case event.QuarantineEnded:

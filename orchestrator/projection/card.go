@@ -1,0 +1,175 @@
+package projection
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
+)
+
+// Card is what a person has to know and can do about a board. A view lays it out: in rows, in a
+// sentence, or with links.
+type Card struct {
+	Title string    // what there is to do, with the board's name
+	Task  string    // the task that it is about; "": none or several
+	Why   string    // why it is to be done
+	Said  *Task     // task whose agent has said more than Why tells; nil: none has
+	Hint  string    // what no command does; "": nothing
+	Shows []Command // what shows more: commands, or a file
+	Acts  []Command // commands that decide
+	Runs  Command   // what goes on then; without a command nothing does
+}
+
+// Command is a command with its effect in words.
+type Command struct{ Line, Does string }
+
+// Card returns what a person has to know and can do about the board.
+func (b *Board) Card() Card {
+	board := failure.Quote(b.Board)
+	c := Card{Why: b.Why(), Said: b.Unquoted(), Hint: b.hint(), Runs: Command{b.CommandLine(), "goes on"}}
+	shows := func(args, does string) { c.Shows = append(c.Shows, Command{"kanban-run " + args + " " + board, does}) }
+	switch about := b.About(); {
+	case b.Damage != "":
+		c.Title, c.Why, c.Runs = "Look at the journal of "+b.Board, b.Damage, Command{}
+		shows("log --verify", "checks it; what is shown ends where the damage begins")
+	case about != "":
+		c.Task = b.Reason.Where
+		for _, choice := range b.Choices {
+			c.Acts = append(c.Acts, Command{choice.Command, choice.brief()})
+		}
+		if len(b.Choices) > 0 {
+			c.Task = cmp.Or(b.Choices[0].Task, c.Task)
+		}
+		switch {
+		case about == event.AboutFile || about == event.AboutJournal:
+			shows("ack -n", "shows what changed")
+		case len(b.Choices) > 0 && b.Choices[0].Command == AckHere:
+			c.Shows = []Command{{"kanban-run ack --here", "shows the difference"}}
+		case b.Outcome == event.Exhausted && b.Log != "":
+			c.Shows = []Command{{b.Log, "has the replies"}}
+		default:
+			shows("log", "shows what happened")
+		}
+		if b.IsAtWork() || about == event.AboutTeam {
+			c.Runs = Command{}
+		}
+		c.Title = b.title(c.Task)
+	case b.Outcome == event.Invalid, b.Who == Mend && b.Runs == 0:
+		c.Title = "Mend " + b.Board
+		shows("check", "shows what is wrong")
+	case b.Runs == 0:
+		c.Title, c.Runs.Does = "Run "+b.Board, "runs it"
+	case b.Outcome == event.Later:
+		c.Title = "Run " + b.Board + " again, once the provider's limit is over"
+	case b.Outcome == event.Complete && !b.IsSettled():
+		c.Title, c.Runs = "Look at "+b.Board, Command{}
+		shows("log", "shows what happened")
+	default:
+		c.Title = "Let " + b.Board + " go on"
+	}
+	if s := b.Culprit(); s != nil && c.Task == "" {
+		c.Task = s.Task
+	}
+	return c
+}
+
+// title returns what there is to decide about the board. The parameter task is the task in question, or "".
+func (b *Board) title(task string) string {
+	title := titles[b.About()]
+	switch {
+	case b.Outcome == event.Exhausted:
+		title = "Read the replies that were not accepted in BOARD"
+	case b.About() == event.AboutEnd && task == "":
+		title = "Decide about what BOARD leaves undone"
+	}
+	return strings.NewReplacer("BOARD", b.Board, "TASK", task).Replace(cmp.Or(title, "Look at BOARD"))
+}
+
+// titles has the title of each kind of decision. BOARD and TASK stand for names.
+var titles = map[event.Subject]string{
+	event.AboutConsent:    "Decide about the agent at TASK of BOARD",
+	event.AboutChanged:    "Look at what an agent changed for BOARD",
+	event.AboutWay:        "Decide where the checkpoints of BOARD go",
+	event.AboutFile:       "Look at what changed in BOARD",
+	event.AboutJournal:    "Look at what changed in BOARD",
+	event.AboutCheckpoint: "Decide about the checkpoint that stops BOARD",
+	event.AboutQuarantine: "Decide about TASK of BOARD",
+	event.AboutTeam:       "Decide about the team of BOARD",
+	event.AboutEnd:        "Unblock TASK of BOARD",
+}
+
+// hint returns what a person can do that no command does, or "".
+func (b *Board) hint() string {
+	q := b.question
+	switch {
+	case q == nil && b.Who == Mend:
+		return b.fix
+	case q == nil:
+		return ""
+	case q.Holds:
+		return "see to the tool"
+	case len(q.Lacks) > 0:
+		return event.PassText(q.Lacks)
+	case q.About == event.AboutQuarantine && !b.IsAtWork() && len(q.Choices) > 0:
+		return "mend " + failure.Quote(q.Choices[0].Task) + " or the board (current names the task to do)"
+	case q.About == event.AboutChanged:
+		return "if that was not you, put it back"
+	case len(q.Choices) == 0:
+		return "mend it"
+	default:
+		return ""
+	}
+}
+
+// brief returns the beginning of what a choice does. The rest tells of other tasks, or of the next run.
+func (c Choice) brief() string {
+	does, _, _ := strings.Cut(c.Does, ". ")
+	does, _, _ = strings.Cut(does, "; ")
+	return does
+}
+
+// Advice returns in a line what a person can do next for the board, or "" if there is nothing to do.
+func (b *Board) Advice() string {
+	switch {
+	case b.Hint != "":
+		return b.Hint
+	case b.Who == Decide && b.question != nil:
+		return b.Card().Line()
+	case b.Who == Mend:
+		return b.fix
+	case b.Outcome == event.Owned:
+		return "another run owns this board or works on its task; kanban-run status " + failure.Quote(b.Board) +
+			" shows where it stands; once that has ended, " + goesOn
+	case b.Who == RunAgain && b.fix != "" && !b.IsSettled():
+		return b.fix
+	case b.Outcome == event.Later && !b.IsSettled():
+		return goesOn + " once the provider's limit is over"
+	case b.Outcome == event.LimitReached && !b.IsSettled():
+		return goesOn + ", with fresh limits"
+	case b.Outcome == event.Frozen:
+		return "kanban-run ack " + failure.Quote(b.Board) + " shows what there is to decide"
+	case b.Who == RunAgain, b.Who == Decide:
+		return goesOn
+	default:
+		return ""
+	}
+}
+
+// goesOn tells of the command of the last run.
+const goesOn = "the same command goes on"
+
+// Line returns the card's hint and commands in a sentence.
+func (c Card) Line() string {
+	var all []string
+	for _, command := range slices.Concat(c.Shows, []Command{{Does: c.Hint}}, c.Acts) {
+		if text := strings.TrimSpace(command.Line + " " + command.Does); text != "" {
+			all = append(all, text)
+		}
+	}
+	if c.Runs.Line != "" {
+		all = append(all, "then "+goesOn)
+	}
+	return strings.Join(all, "; ")
+}
