@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -112,7 +113,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, docs *documents, dr
 			return docs.write(t, boards)
 		}
 		screen.observer = beginning{screen.observer, write, new(sync.Once)}
-		notifier, err := u.notifier(general, screen.observer)
+		notifier, err := u.notifier(general, screen.observer, docs)
 		if err != nil {
 			return 0, err
 		}
@@ -136,22 +137,32 @@ func (u *setup) run(t *terminal, boards []string, o *output, docs *documents, dr
 	if !*o.quiet && !dry {
 		defer t.showLife(boards)()
 	}
-	code, err := screen.runJobs(t, jobs, bounds)
+	k := general.settings.KeepGoing
+	code, err := screen.runJobs(t, jobs, bounds, k != nil && *k)
 	screen.close()
 	return code, err
 }
 
-// runJobs prepares all boards and runs them. If one board cannot be prepared, no board is run.
-func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.Bounds) (int, error) {
-	prepared, errs := preflight.PrepareAll(jobs)
-	if len(errs) > 0 {
-		s.close()
-		return s.refuse(t, errs), nil
-	}
+// runJobs prepares all boards and runs them. If one board cannot be prepared, no board is run, unless
+// keepGoing is true: then the others are.
+func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.Bounds, keepGoing bool) (int, error) {
+	prepared, refused := preflight.PrepareAll(jobs)
 	stop, kill, release := t.contexts(func(first bool) { s.noticeSignal(t, first) })
 	defer release()
+	s.tellRefused(refused)
+	if len(refused) > 0 && (!keepGoing || len(prepared) == 0) {
+		s.notifier.Close(stop)
+		s.close()
+		return s.refuse(t, refused), nil
+	}
+	if err := s.leaveOut(refused); err != nil {
+		return 0, err
+	}
 	tuneRuntime(len(prepared))
 	results := orchestrator.RunAll(stop, kill, prepared, bounds)
+	for i, r := range refused { // in the order of the command line
+		results = slices.Insert(results, r.At, s.docs.ended[i])
+	}
 	s.notifier.Close(stop)
 	s.close()
 	s.dirs = dirsOf(prepared)
@@ -403,16 +414,41 @@ func hintFor(r result.Result, dry bool) string {
 	}
 }
 
+// tellRefused notes the boards that cannot be run as ended, for the documents, and has a person told of them.
+func (s *screen) tellRefused(refused []preflight.Refused) {
+	for _, r := range refused {
+		ended := result.Result{Board: r.Board}
+		ended.Explain(context.Background(), r.Err)
+		s.docs.ended = append(s.docs.ended, ended)
+	}
+	for _, r := range s.docs.ended {
+		if s.notifier != nil {
+			s.notifier.Entry(r.Board, event.Entry{Time: time.Now(), Event: event.RunInterrupted{Board: r.Board, Outcome: r.Outcome,
+				Reason: r.Text, Hint: result.HintOf(r.Err)}})
+		}
+	}
+}
+
+// leaveOut says which boards the run goes on without, and ends what their earlier runs left running.
+func (s *screen) leaveOut(refused []preflight.Refused) error {
+	var names []string
+	for _, r := range refused {
+		names = append(names, r.Board)
+		s.observer.Notice(r.Board, "cannot be run, and the others go on without it: "+r.Err.Error())
+	}
+	return boardrun.EndLeftovers(names)
+}
+
 // refuse prints the errors that kept the run from starting, and returns the exit code.
-func (s *screen) refuse(t *terminal, errs []error) int {
-	codes := make([]int, len(errs))
-	for i, err := range errs {
-		codes[i] = codeOfError(err)
+func (s *screen) refuse(t *terminal, refused []preflight.Refused) int {
+	codes := make([]int, len(refused))
+	for i, r := range refused {
+		codes[i] = codeOfError(r.Err)
 		if s.json != nil {
-			s.json.Refused(err.Error(), hintOf(err), codes[i])
+			s.json.Refused(r.Err.Error(), hintOf(r.Err), codes[i])
 		}
 		if s.json == nil || t.job != nil {
-			t.explain(err)
+			t.explain(r.Err)
 		}
 	}
 	return worst(codes)

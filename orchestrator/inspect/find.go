@@ -103,6 +103,21 @@ func explainNone(dir string) error {
 	return errors.New("there is none in this folder")
 }
 
+// IsOther reports whether a file is YAML of another kind than a board, such as compose.yaml, and was never
+// run as a board.
+func IsOther(path string) bool {
+	source, err := board.ReadFile(path)
+	if err != nil || !board.IsOther(path, source) {
+		return false
+	}
+	dir, err := Locate(path)
+	if err != nil {
+		return false
+	}
+	_, err = os.Lstat(dir.Path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 func isBoard(path string) bool {
 	source, err := board.ReadFile(path)
 	if err != nil || !bytes.Contains(source, []byte("current")) {
