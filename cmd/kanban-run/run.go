@@ -337,7 +337,7 @@ func (s *screen) conclude(t *terminal, results []result.Result, code int) error 
 // last words and the hint follow on stderr.
 func (s *screen) printResult(t *terminal, r result.Result) {
 	steps := event.Count(r.Steps, "step") + usedSuffix(r.Used.Used, r.Again)
-	text := fmt.Sprintf("%s, %s", r.Text, steps)
+	text := fmt.Sprintf("%s, %s%s", r.Text, steps, s.unreviewed(r))
 	if s.dry {
 		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry "+
 			"run: nothing was changed)", steps)
@@ -363,6 +363,18 @@ func (s *screen) printResult(t *terminal, r result.Result) {
 	if r.Hint != "" && t.job == nil && !s.isSettledHere(r) { // in a job the annotation shows the hint
 		_ = t.stderr.Printf("hint: %s\n", indented(r.Hint))
 	}
+}
+
+// unreviewed returns ", none reviewed" if only the agents say that the work on a complete board is done.
+func (s *screen) unreviewed(r result.Result) string {
+	if s.dry || r.Code != exitComplete || r.Steps == 0 {
+		return ""
+	}
+	b, err := inspect.Looker{Keep: keepLast}.Look(r.Board)
+	if err != nil {
+		return ""
+	}
+	return b.Unreviewed()
 }
 
 // usedSuffix returns ", " with the cost and the tokens, or "" if they are unknown. If the boards have

@@ -55,6 +55,7 @@ type Board struct {
 	Alerts      []Alert        `json:"alerts,omitempty"`    // of the last run
 	Proposals   []Proposal     `json:"proposals,omitempty"` // of the last run
 	Totals      Totals         `json:"totals"`              // of all runs
+	Reviewed    int            `json:"reviewed"`            // tasks that are done, and whose work a review accepted
 	Began       time.Time      `json:"began,omitzero"`      // first record of the journal
 	Ended       time.Time      `json:"ended,omitzero"`      // end of the last run; absent while it is at work
 
@@ -264,9 +265,12 @@ func (b *Board) where(h *flow.History) string {
 	}
 }
 
-// conclude sets the tasks that are undone and those that failed.
+// conclude sets the tasks that are undone and those that failed, and counts those that a review accepted.
 func (b *Board) conclude() {
 	for i := range b.Tasks {
+		if t := &b.Tasks[i]; t.Reviewed && t.State.IsDone() {
+			b.Reviewed++
+		}
 		switch t := &b.Tasks[i]; {
 		case t.State == Waiting || t.State == NextUp && t.Tries == 0 || t.State == Dropped:
 			b.Undone = append(b.Undone, t.Task)

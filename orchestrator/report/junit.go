@@ -100,6 +100,7 @@ func (j junit) suite(b *projection.Board) suite {
 	for _, p := range []property{
 		{"outcome", string(b.Outcome)},
 		{"text", b.Reason.Said},
+		{"reviewed", fmt.Sprint(b.Reviewed)},
 		{"runs", fmt.Sprint(b.Runs)},
 		{"cost", b.Totals.Used.Money()},
 		{"tokens", b.Totals.Used.Tokens()},
