@@ -123,11 +123,23 @@ func confirmName(f *os.File, path string) error {
 }
 
 func lockInfo(pid int) string {
-	info := fmt.Sprintf("pid %d, since %s", pid, time.Now().UTC().Format(time.RFC3339))
+	info := fmt.Sprintf("pid %d, since %s", pid, time.Now().UTC().Format(time.RFC3339Nano))
 	if id := BootID(); id != "" {
 		info += ", boot " + id
 	}
 	return info + "\n"
+}
+
+// HeldSince returns the time at which the lock at path was taken last, or the zero time if it is not known.
+func HeldSince(path string) time.Time {
+	head, err := ReadPlain(path, maxInfo) // an error means that it is not known
+	_, since, _ := strings.Cut(string(head), ", since ")
+	since, _, _ = strings.Cut(strings.TrimSpace(since), ",")
+	at, unread := time.Parse(time.RFC3339Nano, since)
+	if err != nil || unread != nil {
+		return time.Time{}
+	}
+	return at
 }
 
 // BootID returns the identifier of the system's last boot, or "" on systems other than Linux.

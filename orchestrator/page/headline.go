@@ -14,7 +14,7 @@ func (p *page) headline() {
 	var first, firstRun string
 	for _, v := range p.Boards {
 		switch b := v.board; {
-		case b.IsAtWork():
+		case b.IsAtWork(), b.State == projection.Queued:
 			atWork++
 		case b.Who.AsksPerson():
 			needs++

@@ -118,6 +118,7 @@ type State string
 // The values of State. The form takes them as an open list.
 const (
 	NeverRun State = "never_run"
+	Queued   State = "queued" // a run has the board, and has not begun on it
 	Running  State = "running"
 	Pending  State = "waiting" // a run is at work, and waits for a provider, another board or a person
 	Ended    State = "ended"
@@ -157,6 +158,7 @@ type Settings struct {
 type Facts struct {
 	Never   bool         // no run has started
 	Owned   bool         // a run is at work
+	Queued  bool         // a run has the board, and has not begun on it
 	Fault   string       // reason why the board, or the file of its current task, cannot be read; "" if both can be read
 	List    flow.List    // list of tasks; empty if the board cannot be read
 	Board   flow.Board   // the board, without the fields Task, Role and Rest; empty if it cannot be read

@@ -40,6 +40,8 @@ func (f *Fold) stand(b *Board, h *flow.History, facts *Facts) {
 
 func (f *Fold) state(b *Board, h *flow.History, facts *Facts) State {
 	switch {
+	case facts.Queued:
+		return Queued
 	case !facts.isRunning(&h.State):
 	case h.State.WaitsFor() != "" || h.State.Step != nil && h.State.Step.Consent != nil:
 		return Pending
@@ -68,6 +70,8 @@ func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 	judged := s.Outcome == event.Complete || s.Outcome == event.Incomplete || s.Outcome == event.NeedsPerson ||
 		facts.Never && (b.question != nil || h.Seq > 0) || decided
 	switch {
+	case facts.Queued:
+		is("", "a run has it, and has not begun on it", "")
 	case facts.isRunning(s):
 		is("", "a run is at work", "")
 	case facts.Unknown != "":
@@ -120,6 +124,8 @@ func (f *Fold) who(b *Board, h *flow.History, facts *Facts) Who {
 		if b.About() == event.AboutConsent {
 			return Decide
 		}
+		return Nobody
+	case b.State == Queued:
 		return Nobody
 	case b.State == NeverRun && b.Outcome == "":
 		if facts.Refused == "" {
@@ -262,6 +268,8 @@ func (b *Board) weigh() {
 		b.Weight = event.Warning
 	case b.IsAtWork():
 		b.Weight = event.Routine
+	case b.State == Queued:
+		b.Weight = event.Note
 	case b.Who == Mend && b.Outcome == "", b.unread:
 		b.Weight = event.Critical
 	case b.Outcome == "":
@@ -328,6 +336,8 @@ func (b *Board) EndWords() string {
 		return "cannot be read"
 	case b.Damage != "":
 		return "its journal is damaged"
+	case b.State == Queued:
+		return "queued"
 	case b.State == NeverRun && b.Who == Mend:
 		return "cannot be run"
 	case b.State == NeverRun && b.Archive != "":

@@ -13,6 +13,8 @@ import (
 // Headline returns how the board stands in one line, with the board's name.
 func (b *Board) Headline() string {
 	switch {
+	case b.State == Queued:
+		return b.Board + " is " + b.What()
 	case b.IsSettled(), b.State == Pending && b.About() != event.AboutConsent:
 		return b.Board + " " + b.What()
 	case b.State == Pending:
@@ -57,6 +59,8 @@ func (b *Board) Asks() string {
 		return b.Board + " goes on without your decision: " + b.Why()
 	case b.IsAtWork():
 		return b.Board + " is at work, and waits for no decision"
+	case b.State == Queued:
+		return b.Board + " is queued, and waits for no decision"
 	default:
 		return b.Board + " waits for no decision"
 	}
@@ -65,6 +69,8 @@ func (b *Board) Asks() string {
 // What returns how the board stands in a few words, without the board's name.
 func (b *Board) What() string {
 	switch {
+	case b.State == Queued:
+		return "queued: " + b.Reason.Said + "; " + b.Progress()
 	case b.settled:
 		return "only has to be run again; it had ended with: " + b.Reason.Said
 	case b.IsSettled():
@@ -297,9 +303,11 @@ func (b *Board) rank() int {
 		return 1
 	case b.IsAtWork():
 		return 2
-	case b.Who == RunAgain:
+	case b.State == Queued:
 		return 3
-	default:
+	case b.Who == RunAgain:
 		return 4
+	default:
+		return 5
 	}
 }
