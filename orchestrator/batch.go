@@ -54,7 +54,7 @@ func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 
 // runBoard runs one board until the run ends, releases the board, and sets res.
 func runBoard(stop, kill context.Context, p *preflight.Prepared, ahead run.Ahead, begun *divergence.Begun, all *pool.Pool, tree *trust.Tree, res *result.Result) {
-	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
+	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log(), Command: p.Command()}
 	if stop.Err() != nil {
 		res.Outcome, res.Text, res.Signal = event.Interrupted, "not started", context.Cause(stop)
 		_ = ahead.Close() // nothing was written

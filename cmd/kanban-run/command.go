@@ -18,6 +18,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/proc"
 )
@@ -385,13 +386,17 @@ func boardArgs(command string, args []string, one bool) error {
 	case len(args) == 0:
 		e := &usageError{
 			text: "which board?",
-			hint: "kanban-run " + command + " kanban.yaml; kanban-run init makes one",
+			hint: "kanban-run init makes one",
 		}
-		if _, err := inspect.FindBoard("."); err != nil {
+		_, err := inspect.FindBoard(".")
+		if err != nil {
 			e.text += " " + err.Error()
-			if gone, ok := errors.AsType[*board.FileError](err); ok {
-				e.hint = gone.Hint()
-			}
+		}
+		if gone, ok := errors.AsType[*board.FileError](err); ok {
+			e.hint = gone.Hint()
+		}
+		if several, ok := errors.AsType[*inspect.SeveralError](err); ok {
+			e.hint = strings.TrimSuffix("kanban-run "+command, " run") + " " + failure.Quote(several.Boards[0])
 		}
 		return e
 	case one && len(args) > 1:

@@ -213,7 +213,9 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 		results[i].Text = event.Plain(results[i].Text)
 		t.refuseUnpushed(&results[i])
 		r := results[i]
-		codes[i] = codeOf(r)
+		if codes[i] = codeOf(r); t.job != nil {
+			r.Log = "" // it goes with the machine of the job
+		}
 		results[i].Code, results[i].Hint = codes[i], hintFor(r, s.dry)
 	}
 	code := worst(codes)
@@ -275,6 +277,7 @@ func (s *screen) boards(results []result.Result, keep projection.Keep) []project
 		} else {
 			endAs(&b, r, err)
 		}
+		b.RunBy(r.Command) // also a board that was not begun
 		b.LastRun.Steps, b.LastRun.Used = r.Steps, r.Used
 		b.Hint, b.Unsaved, b.Branch = r.Hint, r.Unsaved, r.Unpushed
 		boards[i] = b.Board
@@ -304,7 +307,7 @@ func (s *screen) table(t *terminal, results []result.Result) error {
 	decide, said := 0, map[string]bool{}
 	for i, r := range results {
 		switch {
-		case s.isSettledHere(r):
+		case s.isSettledHere(r), r.Outcome == event.Interrupted: // the lines before have the command
 		case boards[i].Who == projection.Decide: // inbox has the commands of all of them
 			decide++
 		case r.Hint != "" && !said[r.Hint]:
