@@ -58,6 +58,8 @@ type Setup struct {
 	Checkpoints *event.Supervision // checkpoints for a board that declares none; nil: no checkpoints
 	Roster      *roster.Roster
 	Redactor    *redact.Redactor
+
+	uncosted []string // roles of which is said that they hold no limit of cost
 }
 
 // Prepared is a job with a checked board, tasks, roles and commands.
@@ -286,7 +288,9 @@ func (p *Prepared) check(b *board.Board) error {
 	if err := p.checkSubstitutes(); err != nil {
 		return err
 	}
-	return p.checkRole(event.ManagerRole)
+	err := p.checkRole(event.ManagerRole)
+	p.warnOfCost()
+	return err
 }
 
 // checkCurrent checks the current task's header and role. If the task's step is open, a wrong
