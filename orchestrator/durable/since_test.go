@@ -1,8 +1,10 @@
 package durable
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -20,6 +22,14 @@ func TestHeldSince(t *testing.T) {
 	}
 	if at := HeldSince(path); at.Before(before.Truncate(0)) || at.After(time.Now()) {
 		t.Errorf("taken at %v, want after %v", at, before)
+	}
+	_, err = Acquire(path)
+	if want := fmt.Sprintf("another process has it: pid %d, since ", os.Getpid()); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("another lock: %v, want %s…", err, want)
+	}
+	elsewhere := &HeldError{Path: path, Info: "pid 7, since 2026-01-02T03:04:05Z, boot of another machine"}
+	if want := "a process of another machine has it: pid 7, since 2026-01-02 "; !strings.HasPrefix(elsewhere.Error(), want) {
+		t.Errorf("%v, want %s…", elsewhere, want)
 	}
 	if err := l.Release(); err != nil {
 		t.Fatal(err)
