@@ -35,14 +35,14 @@ func RunAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 
 func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bounds, all *pool.Pool) []result.Result {
 	results := make([]result.Result, len(boards))
-	begun := run.NoteBegin(boards, all)
+	ahead, begun := run.LockAhead(boards), run.NoteBegin(boards, all)
 	trees := newTrees(stop, boards)
 	var wg sync.WaitGroup
 	for i := range boards {
 		all.Seats.Take()
 		wg.Go(func() {
 			defer all.Seats.Leave()
-			runBoard(stop, kill, boards[i], begun[i], all, trees.Of(boards[i].Dir()), &results[i])
+			runBoard(stop, kill, boards[i], ahead[i], begun[i], all, trees.Of(boards[i].Dir()), &results[i])
 		})
 	}
 	wg.Wait()
@@ -52,14 +52,15 @@ func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 }
 
 // runBoard runs one board until the run ends, releases the board, and sets res.
-func runBoard(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool, tree *trust.Tree, res *result.Result) {
-	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log()}
+func runBoard(stop, kill context.Context, p *preflight.Prepared, ahead run.Ahead, begun *divergence.Begun, all *pool.Pool, tree *trust.Tree, res *result.Result) {
+	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log(), Command: p.Command()}
 	if stop.Err() != nil && !begun.HasChanged(p.Workspace) {
 		res.Explain(stop, context.Cause(stop))
 		res.Text = "not started"
+		_ = ahead.Close() // nothing was written
 		return
 	}
-	l, release, err := open(stop, kill, p, begun, all, tree)
+	l, release, err := open(stop, kill, p, ahead, begun, all, tree)
 	if err == nil {
 		err = l.runInto(res)
 	}

@@ -28,10 +28,10 @@ import (
 
 // open takes the folder, the lock and the journal of the board. The function release gives them
 // back and is never nil.
-func open(stop, kill context.Context, p *preflight.Prepared, begun *divergence.Begun, all *pool.Pool, tree *trust.Tree) (
+func open(stop, kill context.Context, p *preflight.Prepared, ahead run.Ahead, begun *divergence.Begun, all *pool.Pool, tree *trust.Tree) (
 	l *loop, release func() error, err error,
 ) {
-	hold, err := run.Take(p)
+	hold, err := run.Take(p, ahead)
 	if err != nil {
 		return nil, hold.Close, err
 	}

@@ -43,7 +43,7 @@ type actors struct {
 
 func (actors) Name() string                 { return "actors" }
 func (actors) Check(agent.Assignment) error { return nil }
-func (actors) Tool() agent.Tool             { return agent.Tool{} }
+func (actors) Tool() agent.Tool             { return agent.Tool{EndsAt: true} }
 
 func (p actors) Invoke(a agent.Assignment) (agent.Invocation, error) {
 	*p.asked = append(*p.asked, a)

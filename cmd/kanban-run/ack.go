@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/projection"
 )
 
 func ackCommand() command {
@@ -123,7 +124,9 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 	}
 	settles := answer.Task != "" && (answer.Choice == event.Accept || answer.Choice == event.Skip)
 	releases := answer.Choice == event.ReleaseTasks || answer.Choice == event.Retry
-	if owned && (isConsent(answer.Choice) || releases || settles) {
+	now, _ := inspect.Looker{Keep: keepLast}.Look(board) // an error shows below, too
+	queued := now.State == projection.Queued
+	if owned && (isConsent(answer.Choice) || releases || settles) && (!queued || settles || releases && len(now.Quarantine) > 0) {
 		word := answer.Choice
 		if releases {
 			word = event.ReleaseTasks
@@ -132,6 +135,10 @@ func (t *terminal) acknowledge(board string, answer ledger.Answer) (int, error) 
 		if !t.missed(board, err) {
 			return exitComplete, err
 		}
+	}
+	if queued {
+		return 0, &queuedError{board + " is queued: " + now.Reason.Said,
+			"accept TASK and skip TASK count when it begins; decide about the rest once that run has ended"}
 	}
 	dir, err := inspect.Locate(board)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/proc"
 )
@@ -245,7 +246,7 @@ func (c command) call(t *terminal, args []string) (int, error) {
 			hint: "kanban-run " + c.name + " --help says more",
 		}
 	}
-	words := c.withBoard(flags)
+	words := c.withBoard(t, flags)
 	if t.reports && t.job != nil {
 		t.job.boards = words
 	}
@@ -297,15 +298,15 @@ func (c command) runGuarded(t *terminal, args, words []string, docs documents) (
 // folder or, with --workdir, in the work directory, and puts this board before the arguments. If
 // c.many returns true, withBoard returns all boards below the folder instead. If it finds no board,
 // it returns the arguments unchanged.
-func (c command) withBoard(flags *pflag.FlagSet) []string {
+func (c command) withBoard(t *terminal, flags *pflag.FlagSet) []string {
 	words := flags.Args()
 	named := len(words) > 0 && !slices.Contains(ackWords, words[0])
-	if !strings.Contains(c.args, "BOARD") || named {
-		return words
-	}
 	dir := "."
 	if f := flags.Lookup("workdir"); f != nil && f.Value.String() != "" {
 		dir = f.Value.String()
+	}
+	if !strings.Contains(c.args, "BOARD") || named {
+		return t.withoutOthers(c, dir, words)
 	}
 	if c.many != nil && c.many(flags) {
 		if all := inspect.Below(dir); len(all) > 0 {
@@ -317,6 +318,35 @@ func (c command) withBoard(flags *pflag.FlagSet) []string {
 		return words
 	}
 	return append([]string{found}, words...)
+}
+
+// withoutOthers returns the boards without YAML files of other kinds, which a pattern such as *.yaml names,
+// too. It says which these are. If all are of another kind, it leaves them to the command.
+func (t *terminal) withoutOthers(c command, dir string, words []string) []string {
+	if len(words) < 2 || !strings.Contains(c.args, "BOARD...") {
+		return words
+	}
+	var boards, others []string
+	for _, word := range words {
+		path := word
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if inspect.IsOther(path) {
+			others = append(others, word)
+		} else {
+			boards = append(boards, word)
+		}
+	}
+	if len(boards) == 0 {
+		return words
+	}
+	if t.guardian == nil || !c.agents { // the guardian has said it
+		for _, name := range others {
+			_ = t.stderr.Printf("passed over: %s has no field of a board\n", name)
+		}
+	}
+	return boards
 }
 
 // relativeTo makes paths relative to a folder.
@@ -356,13 +386,17 @@ func boardArgs(command string, args []string, one bool) error {
 	case len(args) == 0:
 		e := &usageError{
 			text: "which board?",
-			hint: "kanban-run " + command + " kanban.yaml; kanban-run init makes one",
+			hint: "kanban-run init makes one",
 		}
-		if _, err := inspect.FindBoard("."); err != nil {
+		_, err := inspect.FindBoard(".")
+		if err != nil {
 			e.text += " " + err.Error()
-			if gone, ok := errors.AsType[*board.FileError](err); ok {
-				e.hint = gone.Hint()
-			}
+		}
+		if gone, ok := errors.AsType[*board.FileError](err); ok {
+			e.hint = gone.Hint()
+		}
+		if several, ok := errors.AsType[*inspect.SeveralError](err); ok {
+			e.hint = strings.TrimSuffix("kanban-run "+command, " run") + " " + failure.Quote(several.Boards[0])
 		}
 		return e
 	case one && len(args) > 1:

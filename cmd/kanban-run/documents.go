@@ -34,7 +34,7 @@ type documents struct {
 	html    string          // a page; "": none
 	workdir string          // the folder of -C, to which the boards' names are relative; "": none
 	begun   bool            // the first run has begun
-	ended   []result.Result // of this run; nil: it has not ended
+	ended   []result.Result // of this run; until it has ended those boards that cannot be run
 }
 
 // lookFunc reads how a board stands.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"time"
 
@@ -10,9 +11,9 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/console"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inbox"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/projection"
@@ -144,44 +145,68 @@ func (t *terminal) post(board string, m inbox.Message, wait time.Duration) error
 	if err != nil {
 		return err
 	}
-	step, err := stepAtWork(board)
+	b, _ := inspect.Looker{Keep: keepLast}.Look(board) // an error shows below, too
+	queued := b.State == projection.Queued
+	if queued {
+		m.Step, err = firstStep(&b, m)
+	} else {
+		m.Step, err = stepAtWork(board)
+	}
 	if err != nil {
 		return err
 	}
 	if err := refuseAgents(false); err != nil {
 		return err
 	}
-	m.ID, m.Step = agent.NewMessageID(), step.Number
+	m.ID = agent.NewMessageID()
 	if err := dir.MakeInbox(); err != nil {
 		return err
 	}
 	if err := inbox.Post(dir.Inbox(), m); err != nil {
 		return fmt.Errorf("leave the message: %w", err)
 	}
-	if wait == 0 {
+	switch {
+	case queued:
+		return t.stdout.Printf("%s is queued: it counts when the run that has it begins on it; kanban-run log -f %s tells\n", board, failure.Quote(board))
+	case wait == 0:
 		return t.stdout.Printf("left for the run of %s; kanban-run log -f %s tells\n", board, failure.Quote(board))
 	}
 	return t.awaitMessage(board, dir, m, wait)
 }
 
+// firstStep returns the step with which the run of a queued board begins. Errors: *queuedError if the
+// message decides about the task of that step.
+func firstStep(b *inspect.Board, m inbox.Message) (int, error) {
+	for _, t := range b.Tasks {
+		if begins := t.State == projection.NextUp || t.State == projection.StoppedAt; begins && path.Clean(t.Task) == path.Clean(m.Task) {
+			return 0, &queuedError{"the run that has " + b.Board.Board + " begins with " + t.Task,
+				"end that run first, or decide about another task"}
+		}
+	}
+	if step := b.History.State.Step; step != nil {
+		return step.Number, nil
+	}
+	return b.History.State.LastStep + 1, nil
+}
+
 // stepAtWork returns the step whose agent is at work. Errors: *undeliveredError if no agent is at
 // work.
-func stepAtWork(board string) (*flow.Step, error) {
+func stepAtWork(board string) (int, error) {
 	owned, err := inspect.IsOwned(board)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	h, _, err := inspect.History(board, func(event.Entry) error { return nil })
 	switch {
 	case err != nil:
-		return nil, err
+		return 0, err
 	case !owned:
-		return nil, &undeliveredError{"no run of " + board + " is at work",
+		return 0, &undeliveredError{"no run of " + board + " is at work",
 			"write it into the task file, which the next agent reads"}
 	case h.State.Step == nil || h.State.Step.Running == 0:
-		return nil, &undeliveredError{"no agent is at work in this moment", "try again; as long as none is, a mark in the header of a task counts"}
+		return 0, &undeliveredError{"no agent is at work in this moment", "try again; as long as none is, a mark in the header of a task counts"}
 	default:
-		return h.State.Step, nil
+		return h.State.Step.Number, nil
 	}
 }
 
@@ -242,6 +267,17 @@ func (t *terminal) awaitMessage(board string, dir rundir.Dir, m inbox.Message, w
 		}
 	}
 }
+
+// queuedError holds the reason why a decision about a board cannot count before the run begins that has it.
+type queuedError struct{ why, hint string }
+
+func (e *queuedError) Error() string { return e.why }
+
+// Hint returns the hint line that the method explain prints.
+func (e *queuedError) Hint() string { return e.hint }
+
+// Unwrap returns the reason: a run has the lock of the board.
+func (*queuedError) Unwrap() error { return &durable.HeldError{} }
 
 // undeliveredError holds the reason why a message did not reach an agent or its run.
 type undeliveredError struct{ why, hint string }

@@ -32,8 +32,9 @@ settings name the agent that is installed for the work, and walk, a Manager with
 example stands in: it does nothing and replies blocked, so that a run ends with exit code 3 until you name one.
 Nothing that exists is touched.
 
-Where DIR has a go.mod, a package.json with a test script, or a pyproject.toml that names pytest, the Implementor's
-work is reviewed by those tests (.kanban-run/roles/implementor.md).`,
+Where DIR has a go.mod, a package.json with a test script, a Cargo.toml, a pyproject.toml that names pytest, a Makefile
+with the target test, or tests of Python's unittest, the Implementor's work is reviewed by those tests
+(.kanban-run/roles/implementor.md). It says if it finds none.`,
 		examples: `
   kanban-run init        a board in this folder
   kanban-run init demo   a board in a new folder`,
@@ -128,6 +129,9 @@ func filesToStart(dir string) (files map[string][]byte, said string, err error) 
 		name := filepath.Join(".kanban-run", "roles", "implementor.md")
 		files[name] = role
 		said += "\nWork counts once `" + command + "` ends with 0 (" + because + " is here): " + name + " says so."
+	} else {
+		said += "\nNo tests were found here, so work counts once the agent says that it is done. review: {command: …} in a role " +
+			"has a command accept it: kanban-run docs review."
 	}
 	return files, said, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -8,7 +9,6 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/asked"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/notify"
 	"kanban-run/orchestrator/proc"
@@ -33,7 +33,7 @@ func (t telling) Entry(board string, e event.Entry) {
 // notifier returns the notifier of the settings, or nil if the settings name neither a command nor
 // a webhook. The program of notify.command gets only the environment variables of an agent, because
 // an agent may have written the settings.
-func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.Notifier, error) {
+func (u *setup) notifier(general *resolved, observer ledger.Observer, docs *documents) (*notify.Notifier, error) {
 	s := general.settings
 	if !s.Notify.IsSet() {
 		return nil, nil
@@ -43,7 +43,7 @@ func (u *setup) notifier(general *resolved, observer ledger.Observer) (*notify.N
 		On:       s.Notify.On,
 		Redactor: u.redactor(agents),
 		Now:      time.Now,
-		Report:   reportOf,
+		Report:   docs.supervisorReport,
 		Warn:     observer.Notice,
 	}
 	held := u.heldSecrets()
@@ -75,10 +75,10 @@ func (u *setup) heldSecrets() string {
 	return ""
 }
 
-// reportOf returns the SUPERVISOR_REPORT on a board's last run, or "" if the journal is unreadable.
-func reportOf(board string) string {
-	b, err := inspect.Looker{Keep: keepLast}.Look(board)
-	if err != nil {
+// supervisorReport returns the SUPERVISOR_REPORT on a board's last run, or "" if the journal is unreadable.
+func (d *documents) supervisorReport(board string) string {
+	b, err := d.look(board)
+	if err != nil && !errors.As(err, new(*ledger.NoRunError)) {
 		return ""
 	}
 	return report.SupervisorReport([]*projection.Board{&b.Board})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -112,7 +113,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, docs *documents, dr
 			return docs.write(t, boards)
 		}
 		screen.observer = beginning{screen.observer, write, new(sync.Once)}
-		notifier, err := u.notifier(general, screen.observer)
+		notifier, err := u.notifier(general, screen.observer, docs)
 		if err != nil {
 			return 0, err
 		}
@@ -136,22 +137,32 @@ func (u *setup) run(t *terminal, boards []string, o *output, docs *documents, dr
 	if !*o.quiet && !dry {
 		defer t.showLife(boards)()
 	}
-	code, err := screen.runJobs(t, jobs, bounds)
+	k := general.settings.KeepGoing
+	code, err := screen.runJobs(t, jobs, bounds, k != nil && *k)
 	screen.close()
 	return code, err
 }
 
-// runJobs prepares all boards and runs them. If one board cannot be prepared, no board is run.
-func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.Bounds) (int, error) {
-	prepared, errs := preflight.PrepareAll(jobs)
-	if len(errs) > 0 {
-		s.close()
-		return s.refuse(t, errs), nil
-	}
+// runJobs prepares all boards and runs them. If one board cannot be prepared, no board is run, unless
+// keepGoing is true: then the others are.
+func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.Bounds, keepGoing bool) (int, error) {
+	prepared, refused := preflight.PrepareAll(jobs)
 	stop, kill, release := t.contexts(func(first bool) { s.noticeSignal(t, first) })
 	defer release()
+	s.tellRefused(refused)
+	if len(refused) > 0 && (!keepGoing || len(prepared) == 0) {
+		s.notifier.Close(stop)
+		s.close()
+		return s.refuse(t, refused), nil
+	}
+	if err := s.leaveOut(refused); err != nil {
+		return 0, err
+	}
 	tuneRuntime(prepared)
 	results := orchestrator.RunAll(stop, kill, prepared, bounds)
+	for i, r := range refused { // in the order of the command line
+		results = slices.Insert(results, r.At, s.docs.ended[i])
+	}
 	s.notifier.Close(stop)
 	s.close()
 	s.dirs = dirsOf(prepared)
@@ -214,7 +225,9 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 		results[i].Text = event.Plain(results[i].Text)
 		t.refuseUnpushed(&results[i])
 		r := results[i]
-		codes[i] = codeOf(r)
+		if codes[i] = codeOf(r); t.job != nil {
+			r.Log = "" // it goes with the machine of the job
+		}
 		results[i].Code, results[i].Hint = codes[i], hintFor(r, s.dry)
 	}
 	code := worst(codes)
@@ -280,6 +293,7 @@ func (s *screen) boards(results []result.Result, keep projection.Keep) []project
 		} else {
 			endAs(&b, r, err)
 		}
+		b.RunBy(r.Command) // also a board that was not begun
 		b.LastRun.Steps, b.LastRun.Used = r.Steps, r.Used
 		b.Hint, b.Unsaved, b.Branch = r.Hint, r.Unsaved, r.Unpushed
 		boards = append(boards, b.Board)
@@ -309,7 +323,7 @@ func (s *screen) table(t *terminal, results []result.Result) error {
 	decide, said := 0, map[string]bool{}
 	for i, r := range results {
 		switch {
-		case s.isSettledHere(r):
+		case s.isSettledHere(r), r.Outcome == event.Interrupted: // the lines before have the command
 		case boards[i].Who == projection.Decide: // inbox has the commands of all of them
 			decide++
 		case r.Hint != "" && !said[r.Hint]:
@@ -342,7 +356,7 @@ func (s *screen) conclude(t *terminal, results []result.Result, code int) error 
 // last words and the hint follow on stderr.
 func (s *screen) printResult(t *terminal, r result.Result) {
 	steps := event.Count(r.Steps, "step") + usedSuffix(r.Used.Used, r.Again)
-	text := fmt.Sprintf("%s, %s", r.Text, steps)
+	text := fmt.Sprintf("%s, %s%s", r.Text, steps, s.unreviewed(r))
 	if s.dry {
 		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry "+
 			"run: nothing was changed)", steps)
@@ -368,6 +382,18 @@ func (s *screen) printResult(t *terminal, r result.Result) {
 	if r.Hint != "" && t.job == nil && !s.isSettledHere(r) { // in a job the annotation shows the hint
 		_ = t.stderr.Printf("hint: %s\n", indented(r.Hint))
 	}
+}
+
+// unreviewed returns ", none reviewed" if only the agents say that the work on a complete board is done.
+func (s *screen) unreviewed(r result.Result) string {
+	if s.dry || r.Code != exitComplete || r.Steps == 0 {
+		return ""
+	}
+	b, err := inspect.Looker{Keep: keepLast}.Look(r.Board)
+	if err != nil {
+		return ""
+	}
+	return b.Unreviewed()
 }
 
 // usedSuffix returns ", " with the cost and the tokens, or "" if they are unknown. If the boards have
@@ -419,16 +445,41 @@ func hintFor(r result.Result, dry bool) string {
 	}
 }
 
+// tellRefused notes the boards that cannot be run as ended, for the documents, and has a person told of them.
+func (s *screen) tellRefused(refused []preflight.Refused) {
+	for _, r := range refused {
+		ended := result.Result{Board: r.Board}
+		ended.Explain(context.Background(), r.Err)
+		s.docs.ended = append(s.docs.ended, ended)
+	}
+	for _, r := range s.docs.ended {
+		if s.notifier != nil {
+			s.notifier.Entry(r.Board, event.Entry{Time: time.Now(), Event: event.RunInterrupted{Board: r.Board, Outcome: r.Outcome,
+				Reason: r.Text, Hint: hintOf(r.Err)}})
+		}
+	}
+}
+
+// leaveOut says which boards the run goes on without, and ends what their earlier runs left running.
+func (s *screen) leaveOut(refused []preflight.Refused) error {
+	var names []string
+	for _, r := range refused {
+		names = append(names, r.Board)
+		s.observer.Notice(r.Board, "cannot be run, and the others go on without it: "+r.Err.Error())
+	}
+	return boardrun.EndLeftovers(names)
+}
+
 // refuse prints the errors that kept the run from starting, and returns the exit code.
-func (s *screen) refuse(t *terminal, errs []error) int {
-	codes := make([]int, len(errs))
-	for i, err := range errs {
-		codes[i] = codeOfError(err)
+func (s *screen) refuse(t *terminal, refused []preflight.Refused) int {
+	codes := make([]int, len(refused))
+	for i, r := range refused {
+		codes[i] = codeOfError(r.Err)
 		if s.json != nil {
-			s.json.Refused(err.Error(), hintOf(err), codes[i])
+			s.json.Refused(r.Err.Error(), hintOf(r.Err), codes[i])
 		}
 		if s.json == nil || t.job != nil {
-			t.explain(err)
+			t.explain(r.Err)
 		}
 	}
 	return worst(codes)

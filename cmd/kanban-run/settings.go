@@ -344,13 +344,13 @@ The text of a built-in role is the beginning of a variant of your own.`,
 				if err != nil {
 					return 0, err
 				}
-				return exitComplete, printRoles(t, r, args)
+				return exitComplete, u.printRoles(t, r, args)
 			}
 		},
 	}
 }
 
-func printRoles(t *terminal, r *resolved, args []string) error {
+func (u *setup) printRoles(t *terminal, r *resolved, args []string) error {
 	if len(args) > 0 {
 		role, err := r.roles.Lookup(args[0])
 		if err != nil {
@@ -362,14 +362,10 @@ func printRoles(t *terminal, r *resolved, args []string) error {
 		}
 		return t.stdout.Printf("%s", console.Lines(source))
 	}
+	agents := u.roster(r, "", "", false)
 	for _, role := range r.roles.All() {
-		choice := r.settings.Choose(role.Name)
-		program := choice.Command
-		if program == "" {
-			program = choice.Agent
-		}
-		err := t.stdout.Printf("%-14s %-24s %-28s %s\n", role.Name, program, role.File, role.Description)
-		if err != nil {
+		head := t.stdout.Sprintf("%-14s %-24s %-28s ", role.Name, agents.Shown(role, u.dir), role.File)
+		if err := t.printWrapped(head, role.Description); err != nil {
 			return err
 		}
 	}

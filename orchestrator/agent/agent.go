@@ -270,6 +270,7 @@ type Tool struct {
 	// agent. The paths are relative to the work directory.
 	Project []string
 	Free    bool    // it asks no model and costs nothing
+	EndsAt  bool    // it ends an attempt at a cost (max_cost)
 	Signals Signals // the signs of work in its output
 }
 

@@ -41,7 +41,7 @@ func (a Assignment) Support(program string, options ...string) error {
 		return nil
 	}
 	return &ConfigError{Text: fmt.Sprintf("%s does not support %s", program, strings.Join(refused, ", ")),
-		Fix: "remove it from the role or the settings (max_cost is --max-attempt-cost, too), or give the " +
+		Fix: "remove it from the role or the settings, or give the " +
 			"role another agent; kanban-run docs agents says which of them supports what"}
 }
 

@@ -75,6 +75,29 @@ func readDocument(file string, source []byte) (*frontmatter.Document, error) {
 	return doc, err
 }
 
+// IsOther reports whether a file is YAML of another kind than a board: it has fields, and none of them is,
+// or is nearly, one of a board. A file that may be a spoiled board is none of another kind.
+func IsOther(file string, source []byte) bool {
+	if !isYAML(file) || len(source) > maxBoard {
+		return false
+	}
+	doc, err := frontmatter.ParseYAML(file, source)
+	if err != nil {
+		return false
+	}
+	fields := 0
+	for i := 0; i+1 < len(doc.Root.Content); i += 2 {
+		key := strings.ReplaceAll(strings.ToLower(doc.Root.Content[i].Value), "-", "_")
+		for _, name := range []string{"phase", "sub_phase", "current", "tasks", "checkpoints", "ended"} {
+			if key == name || frontmatter.OneEditApart(key, name) {
+				return false
+			}
+		}
+		fields++
+	}
+	return fields > 0
+}
+
 func noBoard(file string) error {
 	return &frontmatter.Problem{File: file, Line: 1, Text: "this is no board: it does not begin with frontmatter",
 		Fix: "begin with --- on a line, then phase:, current: and tasks:, then --- again"}

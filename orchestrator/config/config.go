@@ -75,7 +75,7 @@ type Settings struct {
 // Run has the settings that the parts of a run use. Each of them has the whole by value, so that a setting
 // is named where it is declared and where it is used.
 type Run struct {
-	KeepGoing    *bool         `name:"keep_going" flag:"" short:"k" shown:"none" help:"when a task fails, set it aside and go on with the next (the default where tasks declare needs)" opposite:"no-keep-going: stop at the first task that fails, also where tasks declare needs"` // nil means true for boards on which a task declares needs
+	KeepGoing    *bool         `name:"keep_going" flag:"" short:"k" shown:"none" help:"when a task fails, set it aside and go on with the next (the default where tasks declare needs); run the other boards where one cannot be run" opposite:"no-keep-going: stop at the first task that fails, also where tasks declare needs"` // nil means true for boards on which a task declares needs
 	Strict       bool          `name:"strict" flag:"" default:"true" help:"exit with 3 when a board ends with tasks undone" opposite:"lenient: exit with 0 when a board ends with tasks undone"`
 	KeepOutput   bool          `name:"keep_output" flag:"" default:"false" help:"keep the full output of every attempt, not only both ends of what failed ones of the last start printed"`
 	MaxOutput    int64         `name:"max_output" unit:"bytes" default:"1GiB" help:"stop an agent's attempt that prints more; 0: no limit"`

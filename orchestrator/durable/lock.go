@@ -23,10 +23,35 @@ type Lock struct{ file *os.File }
 type HeldError struct{ Path, Info string }
 
 func (e *HeldError) Error() string {
-	if e.Info == "" {
+	pid, boot, since := parseInfo(e.Info)
+	switch {
+	case since.IsZero():
 		return fmt.Sprintf("lock %s: held by another process", e.Path)
+	case boot != BootID(): // on a file system that machines share
+		return fmt.Sprintf("a process of another machine has it: %s, since %s", pid, clock(since))
+	default:
+		return fmt.Sprintf("another process has it: %s, since %s", pid, clock(since))
 	}
-	return fmt.Sprintf("lock %s: held by another process (%s)", e.Path, e.Info)
+}
+
+// parseInfo reads the text of lockInfo. The time is zero for any other text.
+func parseInfo(info string) (pid, boot string, since time.Time) {
+	pid, rest, _ := strings.Cut(strings.TrimSpace(info), ", since ")
+	at, boot, _ := strings.Cut(rest, ", boot ")
+	since, err := time.Parse(time.RFC3339Nano, at)
+	if err != nil {
+		return "", "", time.Time{}
+	}
+	return pid, boot, since
+}
+
+// clock returns a time for a person. It adds the day if that is not today.
+func clock(at time.Time) string {
+	at = at.Local()
+	if at.Format(time.DateOnly) == time.Now().Format(time.DateOnly) {
+		return at.Format(time.TimeOnly)
+	}
+	return at.Format(time.DateTime)
 }
 
 // Hint returns what the user can do.
@@ -123,11 +148,21 @@ func confirmName(f *os.File, path string) error {
 }
 
 func lockInfo(pid int) string {
-	info := fmt.Sprintf("pid %d, since %s", pid, time.Now().UTC().Format(time.RFC3339))
+	info := fmt.Sprintf("pid %d, since %s", pid, time.Now().UTC().Format(time.RFC3339Nano))
 	if id := BootID(); id != "" {
 		info += ", boot " + id
 	}
 	return info + "\n"
+}
+
+// HeldSince returns the time at which the lock at path was taken last, or the zero time if it is not known.
+func HeldSince(path string) time.Time {
+	head, err := ReadPlain(path, maxInfo) // an error means that it is not known
+	if err != nil {
+		return time.Time{}
+	}
+	_, _, since := parseInfo(string(head))
+	return since
 }
 
 // BootID returns the identifier of the system's last boot, or "" on systems other than Linux.

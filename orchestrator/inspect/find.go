@@ -3,7 +3,6 @@ package inspect
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,7 +18,7 @@ const defaultBoard = "kanban.yaml"
 
 // FindBoard returns the name of the board in a folder. If there is no kanban.yaml, the board is the
 // only .yaml, .yml or .md file that names a current task. If there are several such files, or none,
-// FindBoard returns an error.
+// FindBoard returns an error. Errors: *SeveralError.
 func FindBoard(dir string) (string, error) {
 	if _, err := os.Stat(filepath.Join(dir, defaultBoard)); err == nil {
 		return defaultBoard, nil
@@ -40,9 +39,14 @@ func FindBoard(dir string) (string, error) {
 	case 1:
 		return found[0], nil
 	default:
-		return "", fmt.Errorf("there are %s", strings.Join(found, ", "))
+		return "", &SeveralError{found}
 	}
 }
+
+// SeveralError is the error for a folder with several boards, none of them kanban.yaml.
+type SeveralError struct{ Boards []string }
+
+func (e *SeveralError) Error() string { return "there are " + strings.Join(e.Boards, ", ") }
 
 // mostBoards bounds the number of boards that Below finds.
 const mostBoards = 1000
@@ -101,6 +105,21 @@ func explainNone(dir string) error {
 		}
 	}
 	return errors.New("there is none in this folder")
+}
+
+// IsOther reports whether a file is YAML of another kind than a board, such as compose.yaml, and was never
+// run as a board.
+func IsOther(path string) bool {
+	source, err := board.ReadFile(path)
+	if err != nil || !board.IsOther(path, source) {
+		return false
+	}
+	dir, err := Locate(path)
+	if err != nil {
+		return false
+	}
+	_, err = os.Lstat(dir.Path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func isBoard(path string) bool {

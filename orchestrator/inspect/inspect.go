@@ -89,6 +89,13 @@ func Foresee(
 		return nil, &failure.Invalid{Err: err}
 	}
 	place.Lookup = lookup(dir)
+	if h.State.NeverRan() { // a run that goes on forgives what agents did to their tasks
+		for _, p := range board.Check(b, place) {
+			if !p.Warning {
+				return nil, &failure.Invalid{Err: p}
+			}
+		}
+	}
 	return foresee(h.State, b, place, folder)
 }
 

@@ -53,7 +53,9 @@ func (l Looker) look(path string, read func() (*projection.Fold, flow.History, e
 	if b.Dir.Path != "" && filepath.Base(path) == filepath.Base(b.Dir.Journal()) {
 		source, unreadable = nil, nil // path names a journal, not a board
 	}
+	queued := b.Owned && b.Dir.HeldSince().After(fold.Last)
 	facts, contradicts := ledger.FactsOf(b.Dir, path, source, unreadable, &b.History, b.Owned)
+	facts.Queued = queued
 	if located == nil {
 		l.foresee(path, &facts, &b, r)
 		facts.Live = liveOf(b.Dir, b.History.State.Step, b.Owned)

@@ -14,7 +14,7 @@ func (p *page) headline() {
 	var first, firstRun string
 	for _, v := range p.Boards {
 		switch b := v.board; {
-		case b.IsAtWork():
+		case b.IsAtWork(), b.State == projection.Queued:
 			atWork++
 		case b.Who.AsksPerson():
 			needs++
@@ -52,8 +52,9 @@ func (p *page) headline() {
 // sentence returns a sentence with the cost and the numbers of tasks that are done, not ok, stopped
 // and quarantined. It also sets the counts of the filter.
 func (p *page) sentence() string {
-	counts, tasks := map[projection.TaskState]int{}, 0
+	counts, tasks, reviewed := map[projection.TaskState]int{}, 0, 0
 	for _, v := range p.Boards {
+		reviewed += v.board.Reviewed
 		for state, n := range v.counts {
 			counts[state] += n
 			tasks += n
@@ -73,6 +74,12 @@ func (p *page) sentence() string {
 		if c := counts[state]; c > 0 {
 			text += fmt.Sprintf(", %d %s %s", c, isAre(c), state.Words())
 		}
+	}
+	switch {
+	case reviewed > 0:
+		text += fmt.Sprintf(", %d %s reviewed", reviewed, isAre(reviewed))
+	case done > 0:
+		text += ", none is reviewed"
 	}
 	if p.Attempts > 0 && p.Cost != "unknown" {
 		text += "; cost " + p.Cost

@@ -203,6 +203,8 @@ func lookOf(b *projection.Board) look {
 		return look{"stop", "bad", words}
 	case b.IsAtWork():
 		return look{"half", "work", words}
+	case b.State == projection.Queued:
+		return look{"ring", "soft", words}
 	case b.State == projection.NeverRun && b.Who == projection.Mend:
 		return look{"stop", "bad", words}
 	case b.Runs == 0 && b.Outcome != event.Invalid:

@@ -40,7 +40,7 @@ func (p *page) whatNext() {
 		case b.IsAtWork() && b.Damage == "":
 			p.Now = append(p.Now, p.now(v))
 			p.decisions(v)
-		case v.Look.Tone != "good":
+		case v.Look.Tone != "good" && b.State != projection.Queued:
 			p.Next = append(p.Next, p.card(v))
 		}
 		p.warnings(v)

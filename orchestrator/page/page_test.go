@@ -296,9 +296,9 @@ func TestFirstScreen(t *testing.T) {
 		none   []string
 	}{
 		"complete": {[]*projection.Board{complete.board()}, []string{"<h1>Done: done.yaml is complete</h1>",
-			"1 of 1 task is done; cost $0.30.", "<td class=\"state good\">complete</td>"}, []string{"What to do next"}},
+			"1 of 1 task is done, none is reviewed; cost $0.30.", "<td class=\"state good\">complete</td>"}, []string{"What to do next"}},
 		"blocked": {[]*projection.Board{troubled(plain)}, []string{"<h1>Not done: b.yaml needs you</h1>",
-			"1 of 3 tasks is done, 1 is not ok; cost at least $0.30.", `<td class="state bad">needs a person</td><td class="why opt"><div>the Manager ended the board with status blocked: no key; Implementor said: oh</div></td>`,
+			"1 of 3 tasks is done, 1 is not ok, none is reviewed; cost at least $0.30.", `<td class="state bad">needs a person</td><td class="why opt"><div>the Manager ended the board with status blocked: no key; Implementor said: oh</div></td>`,
 			`<td class="n opt">3</td>`, `<h3><a href="#b1t2">Unblock tasks/2.md of b.yaml</a></h3>`,
 			"<code>kanban-run ack b.yaml retry</code>", "Read CHECKPOINT-001 of b.yaml", " of $5.00"}, nil},
 		"never run": {[]*projection.Board{never.board()}, []string{"<h1>Not done: never.yaml has to be run</h1>",
@@ -447,7 +447,7 @@ func TestTasksOffTheList(t *testing.T) {
 	s := newScene("k.yaml", "tasks/2.md").play(time.Second, event.RunStarted{}).
 		step(1, "tasks/1.md", "Implementor", "blocked", "no key").step(2, "tasks/2.md", "Implementor", "ok", "done").done("tasks/2.md")
 	text := html.UnescapeString(render(t, s.board()))
-	for _, want := range []string{"<h1>Done: k.yaml is complete</h1>", "1 of 1 task is done; cost", "off the list", "no key"} {
+	for _, want := range []string{"<h1>Done: k.yaml is complete</h1>", "1 of 1 task is done, none is reviewed; cost", "off the list", "no key"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
 		}

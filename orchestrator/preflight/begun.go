@@ -24,15 +24,15 @@ func (p *Prepared) Begun(b *board.Board, needsManager bool) (e event.RunStarted,
 		KeepGoing: p.KeepsGoing(), ByNeeds: p.HasNeeds(), Allowed: p.Run.Git.Allow,
 	}
 	e.Withheld, e.PartlyWithheld = p.Withheld()
-	e.Command = p.command()
+	e.Command = p.Command()
 	if manager != nil {
 		e.Manager, e.Told = manager.Adapter.Name(), manager.Role.Anomalies
 	}
 	return e, nil
 }
 
-// command returns the command line for the journal.
-func (p *Prepared) command() *event.Command {
+// Command returns the command line of the run without secrets.
+func (p *Prepared) Command() *event.Command {
 	board := p.Board
 	if !filepath.IsAbs(board) {
 		board = filepath.Join(p.StartDir, board)
@@ -41,7 +41,11 @@ func (p *Prepared) command() *event.Command {
 	if err != nil {
 		return nil
 	}
-	return &event.Command{Flags: append([]string{}, p.Flags...), Dir: filepath.ToSlash(dir), Board: p.Board}
+	flags := append([]string{}, p.Flags...)
+	for i := range flags {
+		flags[i] = p.Redactor.String(flags[i])
+	}
+	return &event.Command{Flags: flags, Dir: filepath.ToSlash(dir), Board: p.Board}
 }
 
 // Withheld returns the environment variables that at least one of the run's agents does not get,

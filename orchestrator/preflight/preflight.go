@@ -58,6 +58,8 @@ type Setup struct {
 	Checkpoints *event.Supervision // checkpoints for a board that declares none; nil: no checkpoints
 	Roster      *roster.Roster
 	Redactor    *redact.Redactor
+
+	uncosted []string // roles of which is said that they hold no limit of cost
 }
 
 // Prepared is a job with a checked board, tasks, roles and commands.
@@ -111,33 +113,36 @@ func (p *Prepared) KeepsGoing() bool {
 // the list does not tell which task depends on which.
 func (p *Prepared) HasNeeds() bool { return p.byNeeds }
 
-// PrepareAll prepares every job. If a job is invalid, or a board is named twice, it returns all
-// errors and no job.
-func PrepareAll(jobs []Job) ([]*Prepared, []error) {
-	var prepared []*Prepared
-	var errs []error
-	for _, job := range jobs {
+// Refused is a board that cannot be run.
+type Refused struct {
+	Board string
+	At    int // index of its job
+	Err   error
+}
+
+// PrepareAll prepares every job. It also returns the jobs that are invalid, and those of boards that were
+// named before.
+func PrepareAll(jobs []Job) (prepared []*Prepared, refused []Refused) {
+	for i, job := range jobs {
 		p, err := Prepare(job)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
 		for _, other := range prepared {
-			p.Workspace.ShareWith(other.Workspace)
-			if os.SameFile(p.file, other.file) {
-				errs = append(errs, &failure.Invalid{
+			if err == nil {
+				p.Workspace.ShareWith(other.Workspace)
+			}
+			if err == nil && os.SameFile(p.file, other.file) {
+				err = &failure.Invalid{
 					Err: fmt.Errorf("%s: the board is named twice (also as %s)", p.Board, other.Board),
 					Fix: "name each board once",
-				})
-				break
+				}
 			}
+		}
+		if err != nil {
+			refused = append(refused, Refused{job.Board, i, err})
+			continue
 		}
 		prepared = append(prepared, p)
 	}
-	if len(errs) > 0 {
-		return nil, errs
-	}
-	return prepared, nil
+	return prepared, refused
 }
 
 // Prepare checks the board, the work directory, the current task, the roles of the tasks, and the
@@ -289,7 +294,9 @@ func (p *Prepared) check(b *board.Board) error {
 	if err := p.checkSubstitutes(); err != nil {
 		return err
 	}
-	return p.checkRole(event.ManagerRole)
+	err := p.checkRole(event.ManagerRole)
+	p.warnOfCost()
+	return err
 }
 
 // checkCurrent checks the current task's header and role. If the task's step is open, a wrong

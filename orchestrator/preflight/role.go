@@ -3,6 +3,7 @@ package preflight
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/roster"
@@ -105,6 +106,20 @@ func (p *Prepared) warnOfIgnored(player *roster.Player) {
 		return
 	}
 	p.notice(fmt.Sprintf(format, player.Adapter.Name(), role.Name))
+}
+
+// warnOfCost warns once of the roles whose programs cannot hold the limit of cost that the settings have.
+func (p *Prepared) warnOfCost() {
+	var names []string
+	for _, player := range p.players() {
+		if player.Uncosted && !slices.Contains(p.uncosted, player.Role.Name) {
+			names = append(names, fmt.Sprintf("%s (%s)", player.Role.Name, player.Adapter.Name()))
+			p.uncosted = append(p.uncosted, player.Role.Name)
+		}
+	}
+	if len(names) > 0 {
+		p.notice("no agent of these roles ends its attempt at a cost, so --max-attempt-cost does not hold for them: " + strings.Join(names, ", "))
+	}
 }
 
 // Used returns the roles that the board needs as it stands, with those that may take over work.

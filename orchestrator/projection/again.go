@@ -72,6 +72,13 @@ func (b *Board) lastCommand() (head, name string, add []string) {
 	return head, c.Board, add
 }
 
+// RunBy makes c the command line that runs the board again. nil changes nothing.
+func (b *Board) RunBy(c *event.Command) {
+	if c != nil {
+		b.command = c
+	}
+}
+
 // hidden stands in the journal in place of a secret; see package redact.
 const hidden = "[REDACTED_SECRET]"
 

@@ -34,3 +34,13 @@ func TestCommandsAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestRunBy: a board that a command has not begun is run again by that command.
+func TestRunBy(t *testing.T) {
+	b := Board{Board: "k.yaml"}
+	b.RunBy(&event.Command{Flags: []string{"--jobs=2"}, Dir: ".", Board: "k.yaml"})
+	b.RunBy(nil)
+	if got, want := b.CommandLine(), "kanban-run --jobs=2 k.yaml"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -74,9 +74,10 @@ func (f *Fold) applyAttempt(e event.Entry, said event.Sentence) (mention, bool) 
 			a.Result, a.Millis, a.Message, a.SentBack = Accepted, ev.Millis, cut(ev.Feedback), !ev.Completed
 			a.Session, a.Spent = ev.Session, ev.Spent
 		})
-		if !ev.Completed {
+		t := f.taskOf(ev.Task)
+		if t.Reviewed = ev.Completed; !ev.Completed {
 			f.count(func(t *Totals) { t.SentBack++ })
-			f.taskOf(ev.Task).SentBack++
+			t.SentBack++
 		}
 	case event.JudgeAnswered:
 		f.judge(ev, said, e.Time)
@@ -131,7 +132,8 @@ func (f *Fold) accept(e event.ReplyAccepted) {
 	if e.Call != event.TaskCall {
 		return
 	}
-	f.taskOf(e.Task).Status = e.Status
+	t := f.taskOf(e.Task)
+	t.Status, t.Reviewed = e.Status, false
 	if f.say(e.Task, ""); e.Status != flow.StatusOK {
 		f.say(e.Task, e.Message)
 	}

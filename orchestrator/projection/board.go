@@ -55,6 +55,7 @@ type Board struct {
 	Alerts      []Alert        `json:"alerts,omitempty"`    // of the last run
 	Proposals   []Proposal     `json:"proposals,omitempty"` // of the last run
 	Totals      Totals         `json:"totals"`              // of all runs
+	Reviewed    int            `json:"reviewed"`            // tasks that are done, and whose work a review accepted
 	Began       time.Time      `json:"began,omitzero"`      // first record of the journal
 	Ended       time.Time      `json:"ended,omitzero"`      // end of the last run; absent while it is at work
 
@@ -117,6 +118,7 @@ type State string
 // The values of State. The form takes them as an open list.
 const (
 	NeverRun State = "never_run"
+	Queued   State = "queued" // a run has the board, and has not begun on it
 	Running  State = "running"
 	Pending  State = "waiting" // a run is at work, and waits for a provider, another board or a person
 	Ended    State = "ended"
@@ -156,6 +158,7 @@ type Settings struct {
 type Facts struct {
 	Never   bool         // no run has started
 	Owned   bool         // a run is at work
+	Queued  bool         // a run has the board, and has not begun on it
 	Fault   string       // reason why the board, or the file of its current task, cannot be read; "" if both can be read
 	List    flow.List    // list of tasks; empty if the board cannot be read
 	Board   flow.Board   // the board, without the fields Task, Role and Rest; empty if it cannot be read
@@ -267,9 +270,12 @@ func (b *Board) where(h *flow.History) string {
 	}
 }
 
-// conclude sets the tasks that are undone and those that failed.
+// conclude sets the tasks that are undone and those that failed, and counts those that a review accepted.
 func (b *Board) conclude() {
 	for i := range b.Tasks {
+		if t := &b.Tasks[i]; t.Reviewed && t.State.IsDone() {
+			b.Reviewed++
+		}
 		switch t := &b.Tasks[i]; {
 		case t.State == Waiting || t.State == NextUp && t.Tries == 0 || t.State == Dropped:
 			b.Undone = append(b.Undone, t.Task)

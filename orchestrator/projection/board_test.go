@@ -49,6 +49,8 @@ func TestBoard(t *testing.T) {
 		"at work":                      {atWork, Facts{List: list, Owned: true}, Running, "", event.Routine, "k.yaml is at work: 1 of 2 tasks done"},
 		"at work after a freeze":       {thawed, Facts{List: list, Owned: true}, Running, "", event.Routine, "k.yaml is at work: 1 of 2 tasks done"},
 		"begins":                       {flow.State{}, Facts{List: list, Owned: true, Never: true}, Running, "", event.Routine, "k.yaml is at work: 0 of 2 tasks done"},
+		"queued":                       {is(event.LimitReached, "a limit", "ok"), Facts{List: list, Owned: true, Queued: true}, Queued, "", event.Note, "k.yaml is queued: a run has it, and has not begun on it; 1 of 2 tasks done"},
+		"queued behind a kill":         {atWork, Facts{List: list, Owned: true, Queued: true}, Queued, "", event.Note, "k.yaml is queued: a run has it, and has not begun on it; 1 of 2 tasks done"},
 		"waits for another board":      {waits, Facts{List: list, Owned: true}, Pending, "", event.Routine, "k.yaml waits for other.yaml; 1 of 2 tasks done"},
 		"waits for consent":            {consents, Facts{List: list, Owned: true}, Pending, "", event.Warning, "k.yaml waits for your consent: step 3, 1 of 2 tasks done"},
 		"an unknown end":               {is("", ""), Facts{List: list, Unknown: "who?"}, Ended, event.NeedsPerson, event.Critical, "k.yaml needs you: who?"},

@@ -137,6 +137,8 @@ func (f *Facts) Question(h *flow.History) *Question {
 		return &Question{About: about, Why: event.Plain(s.Text), Choices: choices, ended: true}
 	}
 	switch {
+	case f.Queued:
+		return nil
 	case f.isAtWork(s):
 		return f.askAtWork(s)
 	case f.Unknown != "":

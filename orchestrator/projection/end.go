@@ -41,6 +41,8 @@ func (f *Fold) stand(b *Board, h *flow.History, facts *Facts) {
 
 func (f *Fold) state(b *Board, h *flow.History, facts *Facts) State {
 	switch {
+	case facts.Queued:
+		return Queued
 	case !facts.isRunning(&h.State):
 	case h.State.WaitsFor() != "" || h.State.Step != nil && h.State.Step.Consent != nil:
 		return Pending
@@ -69,6 +71,8 @@ func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 	judged := s.Outcome == event.Complete || s.Outcome == event.Incomplete || s.Outcome == event.NeedsPerson ||
 		facts.Never && (b.question != nil || h.Seq > 0) || decided
 	switch {
+	case facts.Queued:
+		is("", "a run has it, and has not begun on it", "")
 	case facts.isRunning(s):
 		is("", "a run is at work", "")
 	case facts.Unknown != "":
@@ -117,7 +121,7 @@ func (b *Board) standBy(end flow.Finish, news bool) {
 // says of a board that never ran why it cannot be run.
 func (f *Fold) settle(b *Board, facts *Facts) {
 	switch {
-	case b.IsAtWork():
+	case b.IsAtWork(), b.State == Queued:
 	case b.State == NeverRun && b.Outcome == "" && facts.Refused != "":
 		b.Reason, b.fix = Reason{Said: facts.Refused, By: event.BySetting}, facts.Fix
 	case b.State == Ended && !b.reopened && b.Outcome.AsksPerson() && b.question == nil:
@@ -133,7 +137,7 @@ func (b *Board) who() Who {
 	switch {
 	case b.IsAtWork() && b.About() == event.AboutConsent, b.State == Ended && b.About() == event.AboutTeam && !b.reopened:
 		return Decide
-	case b.IsAtWork():
+	case b.IsAtWork(), b.State == Queued:
 		return Nobody
 	case b.State == NeverRun && b.Outcome == "" && b.Reason.By == event.BySetting:
 		return Mend
@@ -266,6 +270,8 @@ func (b *Board) weigh() {
 		b.Weight = event.Warning
 	case b.IsAtWork():
 		b.Weight = event.Routine
+	case b.State == Queued:
+		b.Weight = event.Note
 	case b.Who == Mend && b.Outcome == "", b.unread:
 		b.Weight = event.Critical
 	case b.Outcome == "":
@@ -332,6 +338,8 @@ func (b *Board) EndWords() string {
 		return "cannot be read"
 	case b.Damage != "":
 		return "its journal is damaged"
+	case b.State == Queued:
+		return "queued"
 	case b.State == NeverRun && b.Who == Mend:
 		return "cannot be run"
 	case b.State == NeverRun && b.Archive != "":

@@ -20,6 +20,7 @@ type Task struct {
 	Role     string     `json:"role,omitempty"` // role of the last step
 	Tries    int        `json:"tries"`          // attempts at the work
 	Reviews  int        `json:"reviews,omitempty"`
+	Reviewed bool       `json:"reviewed,omitempty"`  // a review accepted the last work
 	Rejected int        `json:"rejected,omitempty"`  // replies to the work that did not have the right format
 	SentBack int        `json:"sent_back,omitempty"` // reviews that sent the work back
 	Restarts int        `json:"restarts,omitempty"`  // agents at the work that the watch ended
@@ -126,7 +127,7 @@ func (f *Fold) list(facts *Facts, h *flow.History, b *Board) []Task {
 		}
 		k := *known
 		if k.Status != "" && statuses[i] == "" && (s.Step == nil || s.Step.Task != k.Task) {
-			k.Status, k.Said, k.Why = "", "", "" // the last reply does not count any more
+			k.Status, k.Said, k.Why, k.Reviewed = "", "", "", false // the last reply does not count any more
 		}
 		k.Seen, k.Task, k.State = k.Task, all[i].Task, all[i].State
 		k.Status = cmp.Or(all[i].Status, k.Status)

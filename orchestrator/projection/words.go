@@ -13,6 +13,8 @@ import (
 // Headline returns how the board stands in one line, with the board's name.
 func (b *Board) Headline() string {
 	switch {
+	case b.State == Queued:
+		return b.Board + " is " + b.What()
 	case b.IsSettled(), b.State == Pending && b.About() != event.AboutConsent:
 		return b.Board + " " + b.What()
 	case b.State == Pending:
@@ -28,9 +30,9 @@ func (b *Board) Headline() string {
 	case b.Outcome == "":
 		return b.Board + " was never run"
 	case b.Outcome == event.Complete && b.Weight == event.Success:
-		return b.Board + " is complete: " + b.Progress()
+		return b.Board + " is complete: " + b.Progress() + b.Unreviewed()
 	case b.Outcome == event.Complete:
-		return b.Board + ": " + b.Reason.Said
+		return b.Board + ": " + b.Reason.Said + b.Unreviewed()
 	case b.Outcome == event.Frozen:
 		return b.Board + " is frozen: " + b.Reason.Said
 	case b.unread:
@@ -57,6 +59,8 @@ func (b *Board) Asks() string {
 		return b.Board + " goes on without your decision: " + b.Why()
 	case b.IsAtWork():
 		return b.Board + " is at work, and waits for no decision"
+	case b.State == Queued:
+		return b.Board + " is queued, and waits for no decision"
 	default:
 		return b.Board + " waits for no decision"
 	}
@@ -65,6 +69,8 @@ func (b *Board) Asks() string {
 // What returns how the board stands in a few words, without the board's name.
 func (b *Board) What() string {
 	switch {
+	case b.State == Queued:
+		return "queued: " + b.Reason.Said + "; " + b.Progress()
 	case b.settled:
 		return "only has to be run again; it had ended with: " + b.Reason.Said
 	case b.IsSettled():
@@ -80,8 +86,10 @@ func (b *Board) What() string {
 	case b.Outcome == "":
 		return cmp.Or(b.withoutRun(), "never run")
 	case b.Outcome == event.Complete && b.Weight == event.Success:
-		return "complete: " + b.Progress()
-	case b.Outcome == event.Complete, b.Outcome == event.Invalid, b.isKilled(), b.About() == event.AboutAside:
+		return "complete: " + b.Progress() + b.Unreviewed()
+	case b.Outcome == event.Complete:
+		return b.Reason.Said + b.Unreviewed()
+	case b.Outcome == event.Invalid, b.isKilled(), b.About() == event.AboutAside:
 		return b.Reason.Said
 	case b.Outcome == event.Later:
 		return "waits for its provider: " + b.Reason.Said
@@ -118,6 +126,20 @@ func (b *Board) Progress() string {
 		}
 	}
 	return text
+}
+
+// Unreviewed returns ", none reviewed", the end of a sentence, for a complete board of whose work only the agents say that it is done:
+// no review accepted any of it, and no supervisor looked at it. Otherwise it returns "".
+func (b *Board) Unreviewed() string {
+	alone := func(t Task) bool { return t.State == Done && t.Status == flow.StatusOK }
+	looked := func(l event.Looked) bool { return l.Verdict != event.NoVerdict }
+	if b.Outcome != event.Complete || b.Reviewed > 0 || !slices.ContainsFunc(b.Tasks, alone) || slices.ContainsFunc(b.Checkpoints, looked) {
+		return ""
+	}
+	if b.Weight != event.Success { // a remark is before it
+		return "; none reviewed"
+	}
+	return ", none reviewed"
 }
 
 // Count returns the number of the board's tasks in some states.
@@ -281,9 +303,11 @@ func (b *Board) rank() int {
 		return 1
 	case b.IsAtWork():
 		return 2
-	case b.Who == RunAgain:
+	case b.State == Queued:
 		return 3
-	default:
+	case b.Who == RunAgain:
 		return 4
+	default:
+		return 5
 	}
 }

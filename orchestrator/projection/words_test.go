@@ -173,3 +173,37 @@ func TestForetell(t *testing.T) {
 		t.Error("a run of which nothing is known starts an agent")
 	}
 }
+
+// TestUnreviewed: a complete board says if only its agents tell that the work is done. A review of work that
+// was done again since does not count, and work that a supervisor has looked at is not the agents' word alone.
+func TestUnreviewed(t *testing.T) {
+	list := listOf(t, "tasks: [a.md, b.md]\n")
+	work := event.AttemptRef{Step: 1, Call: event.TaskCall, Task: "a.md", Role: "R", Attempt: 1}
+	review := event.AttemptRef{Step: 1, Call: event.CommandCall, Task: "a.md", Role: "R", Attempt: 1}
+	look := event.AttemptRef{Step: 2, Call: event.CheckpointCall, Task: "CHECKPOINT-001", Role: "S", Attempt: 1}
+	begin := []event.Event{event.StepStarted{Step: 1, Task: "a.md", Role: "R"}, event.AttemptStarted{AttemptRef: work}}
+	accepted, content, not := event.ReplyAccepted{AttemptRef: work, Status: "ok"}, event.ReviewHeld{AttemptRef: review, Completed: true}, event.ReviewHeld{AttemptRef: review}
+	held := []event.Event{event.StepStarted{Step: 2, Task: look.Task, Call: look.Call, Checkpoint: &event.Checkpoint{ID: look.Task}}, event.AttemptStarted{AttemptRef: look}}
+	for name, tt := range map[string]struct {
+		outcome  event.Outcome
+		events   []event.Event
+		reviewed int
+		want     string
+	}{
+		"none":                       {event.Complete, []event.Event{accepted}, 0, ", none reviewed"},
+		"one":                        {event.Complete, []event.Event{accepted, content}, 1, ""},
+		"not content":                {event.Complete, []event.Event{accepted, not}, 0, ", none reviewed"},
+		"done again since":           {event.Complete, []event.Event{accepted, content, accepted}, 0, ", none reviewed"},
+		"a supervisor looked":        {event.Complete, append([]event.Event{accepted}, append(held, event.CheckpointHeld{AttemptRef: look, Data: event.StateUpdate{ID: look.Task, Verdict: "pass"}})...), 0, ""},
+		"a supervisor saw nothing":   {event.Complete, append([]event.Event{accepted}, append(held, event.CheckpointHeld{AttemptRef: look, Data: event.StateUpdate{ID: look.Task, Verdict: event.NoVerdict}})...), 0, ", none reviewed"},
+		"no work here":               {event.Complete, nil, 0, ""},
+		"a board that is incomplete": {event.Incomplete, []event.Event{accepted}, 0, ""},
+	} {
+		s := stateOn(list, tt.outcome, flow.CompleteText, "ok", "ok")
+		b := show(s, Facts{List: list, Board: flow.Board{Terminal: true, SHA: "s"}}, append(slices.Clone(begin), tt.events...)...)
+		b.Outcome = tt.outcome
+		if got := b.Unreviewed(); got != tt.want || b.Reviewed != tt.reviewed {
+			t.Errorf("%s: %q, %d reviewed, want %q, %d", name, got, b.Reviewed, tt.want, tt.reviewed)
+		}
+	}
+}

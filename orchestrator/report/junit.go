@@ -15,7 +15,7 @@ import (
 
 // JUnit renders boards as the XML that CI systems read: a suite for each board, a case for each
 // step, and a skipped case for each task that was never worked on. On a board that has ended and is not
-// complete, each task that failed has a failure, and the case that the end is about has the reason. If
+// complete, or that a person has to mend, each task that failed has a failure, and the case that the end is about has the reason. If
 // no case has the reason, a case of its own does. If the program has failed, and not the work, the
 // reason is an error instead. So CI agrees with the exit code. The function hide redacts a text.
 func JUnit(boards []*projection.Board, hide func(string) string) ([]byte, error) {
@@ -100,6 +100,7 @@ func (j junit) suite(b *projection.Board) suite {
 	for _, p := range []property{
 		{"outcome", string(b.Outcome)},
 		{"text", b.Reason.Said},
+		{"reviewed", fmt.Sprint(b.Reviewed)},
 		{"runs", fmt.Sprint(b.Runs)},
 		{"cost", b.Totals.Used.Money()},
 		{"tokens", b.Totals.Used.Tokens()},
@@ -136,7 +137,7 @@ func (j junit) cases(b *projection.Board, name string) (all []testCase) {
 	if advice := b.Advice(); advice != "" {
 		next = "\nnext: " + advice + "\n"
 	}
-	bad, told := b.State == projection.Ended && !b.IsOK(), false
+	bad, told := b.State == projection.Ended && !b.IsOK() || b.State == projection.NeverRun && b.Who == projection.Mend, false
 	blamed, failed := b.Culprit(), b.FailedSteps()
 	if len(failed) > 0 {
 		at := slices.IndexFunc(failed, func(s *projection.Step) bool { return s.Task == b.Reason.Where })
@@ -213,7 +214,7 @@ func (j junit) notOK(t *projection.Task, s *projection.Step, next string) *probl
 // fail marks a case with the reason why the board is not complete. The case gets a failure if the
 // work was done without success, and an error if the work could not be done.
 func (j junit) fail(c *testCase, b *projection.Board, text, next string) {
-	p := &problem{Message: j.clean(b.Reason.Said), Type: j.clean(string(b.Outcome)), Text: j.clean(text + next)}
+	p := &problem{Message: j.clean(b.Reason.Said), Type: j.clean(string(cmp.Or(b.Outcome, event.Invalid))), Text: j.clean(text + next)}
 	if b.Outcome.AsksPerson() || b.Outcome == event.LimitReached && b.Reason.By == event.ByTaskLimit {
 		c.Failure = p
 	} else {

@@ -97,15 +97,15 @@ func (m *markdown) is(b *projection.Board) int {
 // overview writes the table of boards. For each board that is not plainly complete it also writes
 // the text and the advice.
 func (m *markdown) overview(boards []*projection.Board) {
-	m.line("|  | board | outcome | steps | attempts | time | cost |\n|---|---|---|--:|--:|--:|--:|")
+	m.line("|  | board | outcome | steps | attempts | time | cost | reviewed |\n|---|---|---|--:|--:|--:|--:|--:|")
 	for i := range boards {
 		b := boards[i]
 		tries := fmt.Sprint(b.Totals.Attempts)
 		if b.Totals.Rejected > 0 {
 			tries += fmt.Sprintf(" (%d rejected)", b.Totals.Rejected)
 		}
-		m.line("| %s | %s | %s | %d | %s | %s | %s |",
-			strings.TrimSpace(coloredSign(b.Weight, false)), b.Board, b.EndWords(), b.Totals.Steps, tries, tookText(b.Totals), priced(b.Totals.Used))
+		m.line("| %s | %s | %s | %d | %s | %s | %s | %s |",
+			strings.TrimSpace(coloredSign(b.Weight, false)), b.Board, b.EndWords(), b.Totals.Steps, tries, tookText(b.Totals), priced(b.Totals.Used), reviewed(b))
 	}
 	for _, b := range boards {
 		if b.Runs > 1 {
@@ -118,6 +118,20 @@ func (m *markdown) overview(boards []*projection.Board) {
 			m.line("\n**%s**: %s%s", b.Board, b.Reason.Said, adviceSuffix(b.Advice()))
 		}
 	}
+}
+
+// reviewed returns how many of the tasks that are done a review accepted, or "" if none is done.
+func reviewed(b *projection.Board) string {
+	done := 0
+	for i := range b.Tasks {
+		if b.Tasks[i].State == projection.Done {
+			done++
+		}
+	}
+	if done == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", b.Reviewed, done)
 }
 
 // tookText returns the time of runs, and the time that they waited for a provider.

@@ -119,7 +119,7 @@ func ended(end, now time.Time) string {
 // at work, or were never run. The total cost follows.
 func totals(boards []*projection.Board) string {
 	var used event.Used
-	complete, atWork := 0, 0
+	complete, atWork, queued := 0, 0, 0
 	without := map[string]int{} // boards without a run here
 	who := map[projection.Who]int{}
 	for _, s := range boards {
@@ -128,6 +128,8 @@ func totals(boards []*projection.Board) string {
 		switch {
 		case s.IsAtWork():
 			atWork++
+		case s.State == projection.Queued:
+			queued++
 		case s.State == projection.NeverRun && s.Who == projection.Nobody:
 			without[s.EndWords()]++
 		case s.Outcome == event.Complete && s.Who == projection.Nobody:
@@ -142,6 +144,7 @@ func totals(boards []*projection.Board) string {
 		{who[projection.Decide] + who[projection.Mend], "needs you", "need you"},
 		{who[projection.RunAgain], "only has to be run again", "only have to be run again"},
 		{atWork, "at work", "at work"},
+		{queued, "queued", "queued"},
 		{without["never run"], "never run", "never run"},
 		{without["archived"], "archived", "archived"},
 		{without["done"], "done without a run here", "done without a run here"},

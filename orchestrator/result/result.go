@@ -48,11 +48,12 @@ type Result struct {
 	// checkpoint is only in this clone.
 	Unsaved bool `json:"unsaved,omitempty"`
 
-	Again   bool   `json:"-"` // the board has had earlier runs
-	Lenient bool   `json:"-"` // the outcome "incomplete" is no failure
-	Log     string `json:"-"` // path of supervisor-log.md
-	Err     error  `json:"-"` // error that ended the run; nil after an interruption or at an end without an error
-	Exit    int    `json:"-"` // exit code of an interruption; 0: it follows from the outcome
+	Again   bool           `json:"-"` // the board has had earlier runs
+	Lenient bool           `json:"-"` // the outcome "incomplete" is no failure
+	Log     string         `json:"-"` // path of supervisor-log.md; "" where no person can read it
+	Command *event.Command `json:"-"` // command line of the run; nil: not known
+	Err     error          `json:"-"` // error that ended the run; nil after an interruption or at an end without an error
+	Exit    int            `json:"-"` // exit code of an interruption; 0: it follows from the outcome
 	// Question is what a person may decide about the board; nil if nothing is known.
 	Question *projection.Question `json:"-"`
 }

@@ -59,6 +59,7 @@ type Player struct {
 	Resumes    bool     // interrupted work goes on in the session of its agent
 	Reviews    bool     // the command that reviews the work of the role
 	Pretends   bool     // the role is played by walk or by a stub, also in a real run
+	Uncosted   bool     // the settings limit the cost of an attempt, and the program cannot hold that
 	watch      config.Watch
 	dryRun     bool
 
@@ -161,7 +162,10 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey, program program) (*Pl
 		Role: role.Name, Prompt: role.Prompt, Command: program.command, Args: program.args, Options: role.Options,
 		Dir: dir, Review: r.continues(role, program.tool()), Env: env, Timeout: r.duration("timeout", role.Timeout, r.Settings.Timeout), Grace: r.grace(role),
 	}
-	p.Assignment.MaxCost, p.Assignment.MCP = r.maxCost(role.MaxCost), resolvePath(dir, role.MCP)
+	p.Assignment.MCP = resolvePath(dir, role.MCP)
+	if p.Assignment.MaxCost = r.maxCost(role.MaxCost); p.Assignment.MaxCost > 0 && role.MaxCost == 0 && !program.tool().EndsAt {
+		p.Assignment.MaxCost, p.Uncosted = 0, !program.tool().Free
+	}
 	p.Assignment.Path = pathOf(program.tool(), p.Assignment)
 	if p.watch.Enabled {
 		p.Assignment.MCPTimeout = p.watch.MCPEnd
@@ -369,6 +373,15 @@ func (r *Roster) Talker(a *agent.Assignment, dir string) (t agent.Talker, withhe
 	a.Dir, a.Grace = dir, r.grace(role)
 	a.Env, withheld = environment(r.Environ, r.envRule(role, talker.Tool()))
 	return talker, withheld, talker.Check(*a)
+}
+
+// Shown returns the command of the program that plays a role in a work directory, as a person would type it.
+func (r *Roster) Shown(role roles.Role, dir string) string {
+	p, err := r.choose(role, dir)
+	if err != nil {
+		return err.Error()
+	}
+	return p.shown()
 }
 
 // maxCost returns the cost limit of one attempt. A flag or an environment variable beats the role

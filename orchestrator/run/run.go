@@ -31,25 +31,88 @@ type Hold struct {
 	undo       []func() error
 }
 
-// Take takes the folder of a board's runs and the lock of the board. A dry run takes those of a
-// copy of the board. The caller has to close the hold even after an error. Errors:
-// *durable.HeldError if another run has the board.
-func Take(p *preflight.Prepared) (*Hold, error) {
-	h := &Hold{board: p.Board, keepOutput: p.Run.KeepOutput}
+// mostAhead bounds the boards whose locks are taken before they are begun, for the sake of the files that
+// a process may have open.
+const mostAhead = 200
+
+// Ahead is the lock of a board that waits for its turn in a command, or the error of taking it.
+type Ahead struct {
+	hold *Hold // nil: Take takes the lock
+	err  error
+}
+
+// LockAhead takes the locks of the boards of a command, so that another run of a board that waits for its
+// turn is refused at once. A dry run, and the run of a single board, take their locks as they begin.
+func LockAhead(boards []*preflight.Prepared) []Ahead {
+	all := make([]Ahead, len(boards))
+	if len(boards) < 2 {
+		return all
+	}
+	for i, p := range boards[:min(len(boards), mostAhead)] {
+		if p.DryRun {
+			continue
+		}
+		h := newHold(p)
+		switch err := h.lockBoard(p); {
+		case err == nil:
+			all[i].hold = h
+		case errors.As(err, new(*durable.HeldError)):
+			all[i].hold, all[i].err = h, err
+		default: // Take meets it again, or it is over by then
+			_ = h.Close()
+		}
+	}
+	return all
+}
+
+// Close gives back the lock of a board that is not begun.
+func (a Ahead) Close() error {
+	if a.hold == nil {
+		return nil
+	}
+	return a.hold.Close()
+}
+
+func newHold(p *preflight.Prepared) *Hold {
+	return &Hold{board: p.Board, keepOutput: p.Run.KeepOutput, Folder: p.Workspace.Dir()}
+}
+
+// lock returns the hold with the lock of the board. A lock of a folder that is not there any more, or is
+// another one by now, is taken anew.
+func (a Ahead) lock(p *preflight.Prepared) (*Hold, error) {
+	h := a.hold
+	switch {
+	case a.err != nil:
+		return h, a.err
+	case h != nil && h.Place == h.Folder.Place():
+		return h, nil
+	case h != nil:
+		if err := h.Close(); err != nil {
+			return newHold(p), err
+		}
+	}
+	h = newHold(p)
 	if p.DryRun {
 		remove, err := p.Workspace.CopyAside()
 		h.undo = append(h.undo, remove)
 		if err != nil {
 			return h, err
 		}
+		h.Folder = p.Workspace.Dir()
 	}
-	h.Folder = p.Workspace.Dir()
 	failpoint.At("before-lock")
-	if err := h.lockBoard(p); err != nil {
+	return h, h.lockBoard(p)
+}
+
+// Take takes the folder of a board's runs and the lock of the board, unless that is taken ahead. A dry run
+// takes those of a copy of the board. The caller has to close the hold even after an error. Errors:
+// *durable.HeldError if another run has the board.
+func Take(p *preflight.Prepared, ahead Ahead) (*Hold, error) {
+	h, err := ahead.lock(p)
+	if err != nil {
 		return h, err
 	}
 	failpoint.At("lock-held")
-	h.Place = h.Folder.Place()
 	anchor, err := h.Folder.Anchor()
 	if err != nil {
 		return h, err
@@ -161,6 +224,7 @@ func (h *Hold) lockBoard(p *preflight.Prepared) error {
 		return err
 	}
 	h.undo = append(h.undo, lock.Release)
+	h.Place = h.Folder.Place()
 	if _, failed := os.Lstat(h.Folder.Journal()); lock.Alone != nil && failed != nil { // said once, in the first run
 		p.Observer.Notice(p.Board, "git clean would remove the board's lock, because the folder .git can have none: "+lock.Alone.Error())
 	}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/git"
@@ -117,6 +118,10 @@ func (l *Lock) Release() (err error) {
 	}
 	return err
 }
+
+// HeldSince returns the time at which the lock in the folder was taken last, or the zero time if it is not
+// known.
+func (d Dir) HeldSince() time.Time { return durable.HeldSince(d.Lock()) }
 
 // IsOwned reports whether a process holds one of the folder's locks.
 func (d Dir) IsOwned() (bool, error) {

@@ -27,6 +27,7 @@ func (adapter) Tool() agent.Tool {
 	return agent.Tool{
 		Program: "claude",
 		Permits: true,
+		EndsAt:  true,
 		Resumes: true,
 		Signals: agent.Signals{Session: true, Calls: true, Apart: true},
 		Install: "npm install -g @anthropic-ai/claude-code",

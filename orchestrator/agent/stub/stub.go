@@ -127,4 +127,4 @@ func (a adapter) Reader(k contract.Kind, _ agent.Host) agent.Reader {
 	return &extrasReader{agent.NewObjectReader(), k == contract.Review}
 }
 
-func (adapter) Tool() agent.Tool { return agent.Tool{Resumes: true} }
+func (adapter) Tool() agent.Tool { return agent.Tool{Resumes: true, EndsAt: true} }
