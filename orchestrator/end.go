@@ -134,7 +134,7 @@ func (l *loop) dismiss() error {
 	if !l.supervisor.IsAsked() {
 		return l.supervisor.Dismiss()
 	}
-	turn := l.guards.BeginOurs("its supervisor", " shut down")
+	turn := l.guards.BeginOurs("the supervisor of "+l.job.Board, " shut down")
 	return errors.Join(l.supervisor.Dismiss(), l.guards.EndOurs(turn))
 }
 

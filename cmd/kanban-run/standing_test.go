@@ -300,6 +300,9 @@ func TestViewsAgree(t *testing.T) {
 func (n *night) disagreements(b *projection.Board) (faults []string) {
 	wrong := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	same := func(s string) string { return s }
+	offers := func(view, before string) bool { // also what a run does anyhow is offered
+		return strings.Contains(view, before+"kanban-run ack k.yaml ") || len(b.Choices) == 1 && strings.Contains(view, before+b.Choices[0].Command)
+	}
 	all := []*projection.Board{b}
 	screen := report.Screen{Out: console.New(&strings.Builder{}, console.NewSecrets(nil)), Now: n.now}
 	n.foresee(b, wrong)
@@ -315,7 +318,7 @@ func (n *night) disagreements(b *projection.Board) (faults []string) {
 
 	// status
 	status := strings.Join(screen.Status(b, false), "\n")
-	if strings.Contains(status, "kanban-run ack k.yaml ") != (len(b.Choices) > 0) || !strings.HasPrefix(status, b.Sign+" ") {
+	if offers(status, "  ") != (len(b.Choices) > 0) || !strings.HasPrefix(status, b.Sign+" ") {
 		wrong("status shows %s", status)
 	}
 	if b.Sign == "✓" && b.Left() > 0 {
@@ -343,7 +346,7 @@ func (n *night) disagreements(b *projection.Board) (faults []string) {
 	// the page
 	rendered, err := page.Render(all, page.Options{Hide: same})
 	shown := html.UnescapeString(string(rendered))
-	if err != nil || strings.Contains(shown, "<code>kanban-run ack k.yaml ") != (len(b.Choices) > 0) {
+	if err != nil || offers(shown, "<code>") != (len(b.Choices) > 0) {
 		wrong("the page has no decision, or one too many: %v", err)
 	}
 	if strings.Contains(shown, "<h1>Done: k.yaml is complete</h1>") != (b.Sign == "✓") {

@@ -20,6 +20,8 @@ type Card struct {
 	Shows []Command // what shows more: commands, or a file
 	Acts  []Command // commands that decide
 	Runs  Command   // what goes on then; without a command nothing does
+
+	again string // the command of the last run
 }
 
 // Command is a command with its effect in words.
@@ -28,7 +30,7 @@ type Command struct{ Line, Does string }
 // Card returns what a person has to know and can do about the board.
 func (b *Board) Card() Card {
 	board := failure.Quote(b.Board)
-	c := Card{Why: b.Why(), Said: b.Unquoted(), Hint: b.hint(), Runs: Command{b.CommandLine(), "goes on"}}
+	c := Card{Why: b.Why(), Said: b.Unquoted(), Hint: b.hint(), Runs: Command{b.CommandLine(), "goes on"}, again: b.CommandLine()}
 	shows := func(args, does string) { c.Shows = append(c.Shows, Command{"kanban-run " + args + " " + board, does}) }
 	switch about := b.About(); {
 	case b.Damage != "":
@@ -52,7 +54,7 @@ func (b *Board) Card() Card {
 		default:
 			shows("log", "shows what happened")
 		}
-		if b.IsAtWork() || about == event.AboutTeam {
+		if b.IsAtWork() || about == event.AboutTeam || len(c.Acts) == 1 && c.Acts[0].Line == c.again {
 			c.Runs = Command{}
 		}
 		c.Title = b.title(c.Task)
@@ -164,14 +166,14 @@ const goesOn = "the same command goes on"
 func (c Card) Line() string {
 	var all []string
 	for _, command := range slices.Concat(c.Shows, []Command{{Does: c.Hint}}, c.Acts) {
-		if command.Line != "" && command.Line == c.Runs.Line {
+		if command.Line != "" && command.Line == c.again {
 			command.Line = "the same command"
 		}
 		if text := strings.TrimSpace(command.Line + " " + command.Does); text != "" {
 			all = append(all, text)
 		}
 	}
-	if onlyRuns := len(c.Acts) == 1 && c.Acts[0].Line == c.Runs.Line; c.Runs.Line != "" && !onlyRuns {
+	if c.Runs.Line != "" {
 		all = append(all, "then "+goesOn)
 	}
 	return strings.Join(all, "; ")
