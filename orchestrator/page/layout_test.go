@@ -164,3 +164,15 @@ func luminance(t *testing.T, hex string) float64 {
 	}
 	return 0.2126*part(16) + 0.7152*part(8) + 0.0722*part(0)
 }
+
+// TestWhyInTheTable: the table says of each board why it stands so, also of one that is complete by its agents'
+// word alone, and a narrow screen shows it.
+func TestWhyInTheTable(t *testing.T) {
+	complete := newScene("done.yaml", "tasks/1.md").play(time.Second, event.RunStarted{}).step(1, "tasks/1.md", "Implementor", "ok", "done").done("tasks/1.md")
+	text := render(t, complete.board(), troubled(plain))
+	for _, want := range []string{`<td class="why opt"><div>none reviewed</div>`, ".sum td.why:not(:has(div:empty)) { display: block;"} {
+		if !strings.Contains(html.UnescapeString(text), want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}

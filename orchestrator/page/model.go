@@ -238,6 +238,8 @@ func (p *page) board(b *projection.Board, number int) *boardView {
 	}
 	if v.Look.Tone != "good" && !b.IsAtWork() {
 		v.Why = p.because(b.Card())
+	} else if b.Weight == event.Success {
+		v.Why = strings.TrimPrefix(b.Unreviewed(), ", ")
 	}
 	p.total(v)
 	v.Tasks = p.tasks(v)

@@ -60,6 +60,9 @@ func (b *Board) Card() Card {
 		c.Title = b.title(c.Task)
 	case b.Outcome == event.Invalid, b.Who == Mend && b.Runs == 0:
 		c.Title = "Mend " + b.Board
+		if b.Runs == 0 {
+			c.Runs.Does = "runs it"
+		}
 		shows("check", "shows what is wrong")
 	case b.Runs == 0:
 		c.Title, c.Runs.Does = "Run "+b.Board, "runs it"

@@ -31,9 +31,9 @@ type Hold struct {
 	undo       []func() error
 }
 
-// mostAhead bounds the boards whose locks are taken before they are begun, for the sake of the files that
-// a process may have open.
-const mostAhead = 200
+// mostAhead bounds the boards whose locks are taken before they are begun. Each has up to three files open,
+// and some systems allow a process 256.
+const mostAhead = 50
 
 // Ahead is the lock of a board that waits for its turn in a command, or the error of taking it.
 type Ahead struct {
