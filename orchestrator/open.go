@@ -172,7 +172,7 @@ func (l *loop) start() error {
 		return err
 	}
 	killed := state.Running && !left
-	b, err := l.workspace.Read(state.Step)
+	b, err := l.divergence.OrAsFound(l.workspace.Read(state.Step))
 	if err != nil {
 		return err
 	}

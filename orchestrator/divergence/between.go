@@ -62,6 +62,9 @@ func (k *Keeper) cameBetween(b *board.Board, now *marks.Marks, open []turns.Turn
 			what = append(what, words...)
 		}
 	}
+	if k.spoiled {
+		what = append(what, "it cannot be read any more")
+	}
 	if before := k.Workspace.Counted(); before != nil && before.SHA != b.SHA {
 		if changes := b.EndChanges(before); len(changes) > 0 {
 			add(marks.ChangedAt(k.Path), changes...)
@@ -93,8 +96,10 @@ func (k *Keeper) ask(b *board.Board, what []string, by []turns.Turn) (event.Even
 	}
 	e := k.event(event.PolicyAsk)
 	e.Source, e.Before, e.After, e.Marks, e.By = event.SourceBoard, before.SHA, b.SHA, k.sha, event.ByMark
-	e.Text = fmt.Sprintf("what decides the end of %s came %s (%s); if that was you: kanban-run ack %s accept",
-		k.Board, turns.While(k.Path, by), event.List(what, mostNamed), failure.Quote(k.Board))
+	e.Text = fmt.Sprintf("what decides the end of %s came %s (%s)", k.Board, turns.While(k.Path, by), event.List(what, mostNamed))
+	if !k.spoiled {
+		e.Text += "; if that was you: kanban-run ack " + failure.Quote(k.Board) + " accept"
+	}
 	return e, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/guard"
@@ -74,6 +75,7 @@ type Keeper struct {
 	unticked *board.Board // the board before the entry of a step's own task was marked in it; nil: it was not, or the work is accepted
 	tickedIn int          // the step of unticked
 	noted    *marks.Marks // those in the note of the turn
+	spoiled  bool         // see OrAsFound
 	isCut    bool         // an earlier run has died in the last turn, and none has begun since
 	boardSHA string       // SHA-256 of the board before the turn that is open; "": nothing is put back behind it
 }
@@ -125,6 +127,18 @@ func (n *Begun) HasChanged(w Workspace) bool {
 	}
 	now, err := marks.NewReader(n.place).Read(b.TaskPaths())
 	return err == nil && len(now.Changed(n.reader.Last())) > 0
+}
+
+// OrAsFound returns the board and the error with which it was read. If it cannot be read any more, and turns of
+// other boards of the command were open since, it returns the board as the command found it, and Restart
+// asks a person.
+func (k *Keeper) OrAsFound(b *board.Board, err error) (*board.Board, error) {
+	open, _ := k.Turns.Since(k.look, k.Path)
+	if k.Begun == nil || err == nil || durable.IsMachineFault(err) || len(open) == 0 {
+		return b, err
+	}
+	k.spoiled = true
+	return k.Begun.Board, nil
 }
 
 // Restart takes the board and the marks as they are when the run begins: what stands there is a
