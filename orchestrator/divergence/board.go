@@ -224,22 +224,42 @@ func (k *Keeper) Resume(step *flow.Step, isCut bool, _ rundir.Note) error {
 	return nil
 }
 
-// PutBackEnd does what End does for the board, in a turn that cannot be journaled. Only the run that
-// goes on asks a person.
+// PutBackEnd does what End does for the board and the marks of other tasks, in a turn that cannot be
+// journaled. Only the run that goes on asks a person.
 func (k *Keeper) PutBackEnd() error {
 	step := k.Journal.State().Step
 	if step == nil || step.Before != nil || k.Run.OnDivergence == event.PolicyFreeze {
 		return nil
 	}
+	err := k.unmark(step)
 	k.Workspace.Forget()
-	before, err := k.Workspace.Before(step.BoardSHA)
+	before, lost := k.Workspace.Before(step.BoardSHA)
+	if lost != nil {
+		return err
+	}
+	if now, unreadable := k.Workspace.Look(); unreadable == nil && len(now.EndChanges(before)) == 0 {
+		return err
+	}
+	return errors.Join(err, k.Workspace.PutBack(step.BoardSHA))
+}
+
+// unmark puts back the marks of other tasks than that of a step, and keeps no copy of their files.
+func (k *Keeper) unmark(step *flow.Step) (err error) {
+	if k.before == nil {
+		return nil
+	}
+	now, err := k.reader.Read(k.before.List())
 	if err != nil {
-		return nil
+		return err
 	}
-	if now, err := k.Workspace.Look(); err == nil && len(now.EndChanges(before)) == 0 {
-		return nil
+	claimed := append(k.Others.Claimed(), k.claimed...)
+	for _, task := range now.Changed(k.before) {
+		if !k.isTask(task, step) && !k.isFile(task, claimed) && !k.Others.IsDone(k.reader.File(task)) {
+			_, failed := k.Place.SetMark(task, k.before.Of(task))
+			err = errors.Join(err, failed)
+		}
 	}
-	return k.Workspace.PutBack(step.BoardSHA)
+	return err
 }
 
 // divergence returns the event of a change of the board outside of a Manager's turn. The setting

@@ -413,6 +413,19 @@ func TestMarksOfItsOwn(t *testing.T) {
 	p.want("never content")
 }
 
+// TestMarksWithoutAJournal: marks of other tasks are put back also where nothing can be journaled any more.
+func TestMarksWithoutAJournal(t *testing.T) {
+	p := newProject(t)
+	k, b, j := p.keeper("a.yaml", "1.md", "2.md")
+	turn(k, b, j, "1.md", nothing)
+	p.mark("1.md")
+	p.mark("2.md")
+	if err := k.PutBackEnd(); err != nil || len(j.said) > 0 {
+		t.Errorf("%v, it says %+v", err, j.said)
+	}
+	p.want("but for its own", "1.md")
+}
+
 // TestMarkCannotBePutBack: a person is asked, and the mark does not count silently.
 func TestMarkCannotBePutBack(t *testing.T) {
 	p := newProject(t)
