@@ -59,7 +59,7 @@ func (p *page) runDecided() {
 	if len(all) > 0 {
 		p.Next = append(p.Next, nextView{
 			Look:     look{"ring", "soft", ""},
-			Title:    "Then run " + event.Count(len(all), "board") + " on which you decided",
+			Title:    "Then run " + event.Count(len(all), "board") + ", decided or as they are",
 			Commands: p.together(all),
 		})
 	}
@@ -126,6 +126,10 @@ func (p *page) card(v *boardView) nextView {
 		commands = append(commands, c.Runs)
 	}
 	for _, command := range commands {
+		if p.isMany && command.Line == v.board.CommandLine() { // one command runs them all
+			v.runsAfter, n.Note = true, p.text(strings.Trim(c.Hint+"; a run "+command.Does, "; "))
+			continue
+		}
 		n.Commands = append(n.Commands, pairView{Name: p.text(command.Does), Text: p.text(command.Line), Code: true})
 	}
 	return n

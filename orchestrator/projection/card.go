@@ -18,6 +18,7 @@ type Card struct {
 	Said  *Task     // task whose agent has said more than Why tells; nil: none has
 	Hint  string    // what no command does; "": nothing
 	Shows []Command // what shows more: commands, or a file
+	Log   Command   // shows what happened, for a view that does not
 	Acts  []Command // commands that decide
 	Runs  Command   // what goes on then; without a command nothing does
 
@@ -52,7 +53,7 @@ func (b *Board) Card() Card {
 		case b.Outcome == event.Exhausted && b.Log != "":
 			c.Shows = []Command{{b.Log, "has the replies"}}
 		default:
-			shows("log", "shows what happened")
+			c.Log = Command{"kanban-run log " + board, "shows what happened"}
 		}
 		if b.IsAtWork() || about == event.AboutTeam || len(c.Acts) == 1 && c.Acts[0].Line == c.again {
 			c.Runs = Command{}
@@ -168,7 +169,7 @@ const goesOn = "the same command goes on"
 // Line returns the card's hint and commands in a sentence.
 func (c Card) Line() string {
 	var all []string
-	for _, command := range slices.Concat(c.Shows, []Command{{Does: c.Hint}}, c.Acts) {
+	for _, command := range slices.Concat([]Command{c.Log}, c.Shows, []Command{{Does: c.Hint}}, c.Acts) {
 		if command.Line != "" && command.Line == c.again {
 			command.Line = "the same command"
 		}
