@@ -126,7 +126,7 @@ func (p *page) card(v *boardView) nextView {
 		commands = append(commands, c.Runs)
 	}
 	for _, command := range commands {
-		if p.isMany && command.Line == v.board.CommandLine() { // one command runs them all
+		if p.isMany && command != c.Runs && command.Line == v.board.CommandLine() { // one command runs them all
 			v.runsAfter, n.Note = true, p.text(strings.Trim(c.Hint+"; a run "+command.Does, "; "))
 			continue
 		}
