@@ -76,9 +76,8 @@ func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, e
 	}
 	accepted := c.accepted(a, e)
 	accepted.NextTask = reply.NextTask
-	added := c.Workspace.Added(step.Before.BoardSHA) // by a person: the Manager was not told of them
-	if reply.NextTask == nil && c.Journal.State().MayAskAgain(len(added) > 0) && slices.Equal(reply.Tasks, a.Input.Tasks) {
-		left, same, err := c.Workspace.HoldOpen(step, a.Input.Tasks, added)
+	if reply.NextTask == nil && slices.Equal(reply.Tasks, a.Input.Tasks) {
+		left, same, err := c.holdOpen(step, a.Input.Tasks)
 		if err != nil {
 			return c.stopped(a, e, err.Error()), err
 		}
@@ -96,6 +95,16 @@ func (m manager) Settle(c *Caller, a *Attempt, e *attempt.Ended) (event.Event, e
 		return nil, err
 	}
 	return accepted, nil
+}
+
+// holdOpen reopens a board that the Manager has ended if there is something that it was not told of: tasks that
+// are set aside, or that a person has added meanwhile. See [workspace.Workspace.HoldOpen].
+func (c *Caller) holdOpen(step *flow.Step, given []string) (left string, same bool, err error) {
+	added := c.Workspace.Added(step.Before.BoardSHA)
+	if !c.Journal.State().MayAskAgain(len(added) > 0) {
+		return "", false, nil
+	}
+	return c.Workspace.HoldOpen(step, given, added)
 }
 
 // checkRole returns an error for a role that does not exist. It returns nil for a role that exists

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
@@ -47,9 +46,12 @@ func (w *Workspace) Added(sha string) (added []string) {
 	if err != nil {
 		return nil
 	}
-	earlier := before.TaskPaths()
+	earlier := map[string]bool{}
+	for _, task := range before.TaskPaths() {
+		earlier[task] = true
+	}
 	for _, task := range now.TaskPaths() {
-		if !slices.Contains(earlier, task) {
+		if !earlier[task] {
 			added = append(added, task)
 		}
 	}
