@@ -237,6 +237,14 @@ func (c Choice) Word() Choice {
 	}
 }
 
+// Settles returns the text that is journaled when a person settles a task by Accept or Skip.
+func (c Choice) Settles(task string) string {
+	if c == Skip {
+		return "the board goes on without " + task + ", as you decided"
+	}
+	return task + " counts as done, as you decided"
+}
+
 // BoardLeft reports that all programs of a run have ended, also those that hear of its end: the
 // checkpoint's push with its hooks, and the commands for notifications. What comes after it is a
 // person's doing.

@@ -214,7 +214,7 @@ func (a *arbitration) decide() (q Question, err error) {
 	case w.About == event.AboutWay || w.About == event.AboutChanged || w.About == event.AboutStep:
 		e.Text = a.textOf(e)
 		if w.About == event.AboutChanged && word == event.Skip {
-			e.About, e.Text = event.AboutAside, "the board goes on without "+e.Task+", as you decided"
+			e.About, e.Text = event.AboutAside, word.Settles(e.Task)
 		}
 		return a.record(q, e, a.before)
 	default:
@@ -250,11 +250,7 @@ func (a *arbitration) settleTask(q Question, word event.Choice) (Question, error
 	if wrong != "" {
 		return q, &failure.Invalid{Err: errors.New(wrong), Fix: "kanban-run status " + failure.Quote(a.path)}
 	}
-	e := event.Acknowledged{Board: a.board, Note: a.answer.Note, About: event.AboutTask, Choice: word, Task: task,
-		Text: task + " counts as done, as you decided"}
-	if word == event.Skip {
-		e.Text = "the board goes on without " + task + ", as you decided"
-	}
+	e := event.Acknowledged{Board: a.board, Note: a.answer.Note, About: event.AboutTask, Choice: word, Task: task, Text: word.Settles(task)}
 	r := a.rest()
 	open := slices.DeleteFunc(r.Open, func(t flow.TaskStatus) bool { return a.before.Spelled(t.Task) == task })
 	after := a.before
@@ -286,10 +282,7 @@ func (a *arbitration) settleOne(q Question, e event.Acknowledged) (Question, err
 	default:
 		return a.settle(q, e)
 	}
-	e.About, e.BoardSHA, e.Text = event.AboutTask, after.SHA, e.Task+" counts as done, as you decided"
-	if e.Choice == event.Skip {
-		e.Text = "the board goes on without " + e.Task + ", as you decided"
-	}
+	e.About, e.BoardSHA, e.Text = event.AboutTask, after.SHA, e.Choice.Settles(e.Task)
 	goesOn := event.Acknowledged{Board: a.board, BoardSHA: after.SHA, About: event.AboutEnd, Choice: event.Retry, Task: next, Text: next + " is next"}
 	q.Diff = Unified("before", a.before.Source, a.board, after.Source)
 	if q.Done = fmt.Sprintf("%s; %d of %s undone, and %s", e.Text, len(open), event.Count(r.Tasks, "task"), goesOn.Text); a.answer.Ask {
@@ -376,10 +369,8 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 		if current := s.Supervisor.Block.Current; current != "" && over {
 			edit.Current = a.spelled(current)
 		}
-	case e.Choice == event.Skip:
-		e.Text = "the board goes on without " + e.Task + ", as you decided"
-	case e.About == event.AboutAside:
-		e.Text = e.Task + " counts as done, as you decided"
+	case e.Choice == event.Skip || e.About == event.AboutAside:
+		e.Text = e.Choice.Settles(e.Task)
 	case e.About == event.AboutQuarantine && e.Choice == event.Retry:
 		e.Text = e.Task + " leaves quarantine, as you decided"
 		if over {
@@ -388,7 +379,7 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 	case e.Choice == event.Retry:
 		edit.Current, e.Text = &e.Task, e.Task+" is to be done again, as you decided"
 	case e.Task != "":
-		e.Text, e.Left = e.Task+" counts as done, as you decided", a.leftWithout(e.Task)
+		e.Text, e.Left = e.Choice.Settles(e.Task), a.leftWithout(e.Task)
 	default:
 		e.About, e.Text = event.AboutEnd, "accepted by you"
 		if undone := a.undone(); undone != "" {

@@ -79,7 +79,7 @@ func (a *arbitration) letStand(q Question, e event.Acknowledged) (Question, erro
 	events := []event.Acknowledged{e}
 	if task != "" {
 		settled := event.Acknowledged{Board: e.Board, Note: e.Note, About: event.AboutEnd, Choice: event.Accept, Task: task,
-			Text: task + " counts as done, as you decided"}
+			Text: event.Accept.Settles(task)}
 		rest.Open = slices.DeleteFunc(rest.Open, func(t flow.TaskStatus) bool { return t.Task == task })
 		if len(rest.Open) > 0 {
 			settled.Left = flow.IncompleteText + rest.Undone()

@@ -90,12 +90,9 @@ func (w *Watch) settleTask(m inbox.Message) error {
 		lost.Reason = task + " is done"
 		return w.Journal.Record(lost)
 	}
-	text := task + " counts as done, as you decided"
-	if m.Choice == string(event.Skip) {
-		text = "the board goes on without " + task + ", as you decided"
-	}
+	choice := event.Choice(m.Choice)
 	return w.Journal.Record(event.Acknowledged{Board: w.Board, Note: m.Text, About: event.AboutTask,
-		Choice: event.Choice(m.Choice), Task: task, Text: text, ID: m.ID})
+		Choice: choice, Task: task, Text: choice.Settles(task), ID: m.ID})
 }
 
 // Texts around a message to an agent. They ask the agent not to answer, because the last text of
