@@ -2,8 +2,6 @@ package rundir
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,8 +19,7 @@ func (d Dir) inputs() string { return filepath.Join(d.Path, "inputs") }
 // Store durably stores a text that is too long for the journal, and returns its SHA-256 in hex. If
 // the text is stored already, it is not written again.
 func (d Dir) Store(text []byte) (sha string, err error) {
-	sum := sha256.Sum256(text)
-	sha = hex.EncodeToString(sum[:])
+	sha = shaOf(text)
 	path := filepath.Join(d.inputs(), sha)
 	if old, err := d.read(sha); err == nil && bytes.Equal(old, text) {
 		return sha, nil
@@ -46,7 +43,7 @@ func (d Dir) Stored(sha string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != sha {
+	if shaOf(text) != sha {
 		return nil, fmt.Errorf("%w: %s holds other bytes", ErrNotStored, filepath.Join(d.inputs(), sha))
 	}
 	return text, nil
