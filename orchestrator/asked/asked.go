@@ -176,10 +176,13 @@ func readList(path string) (*list, error) {
 // Accept takes the items that a person has seen off the list.
 func Accept(dir string, seen []Item) error {
 	return Update(dir, func(items []Item, _ bool) []Item {
-		return slices.DeleteFunc(items, func(i Item) bool {
-			return slices.ContainsFunc(seen, func(s Item) bool { return s.Is(i.ChangedFile) && s.SHA == i.SHA })
-		})
+		return slices.DeleteFunc(items, func(i Item) bool { return Has(seen, i.ChangedFile) })
 	})
+}
+
+// Has reports whether items has a file or field with the value that it has in f.
+func Has(items []Item, f event.ChangedFile) bool {
+	return slices.ContainsFunc(items, func(i Item) bool { return i.Is(f) && i.SHA == f.SHA })
 }
 
 // lockTime bounds the wait for the lock.

@@ -105,8 +105,7 @@ func (t *Tree) resume(n *kept, board string, cut *flow.Step) []event.Event {
 		of.Reach = t.playerReach(p)
 	}
 	changes := slices.DeleteFunc(t.since(n), func(c change) bool {
-		isKnown := slices.ContainsFunc(t.waiting, func(i asked.Item) bool { return i.Is(c.ChangedFile) && i.SHA == c.SHA })
-		return isKnown || t.weigh(&c, []event.Reach{of.Reach}) != isAsked
+		return asked.Has(t.waiting, c.ChangedFile) || t.weigh(&c, []event.Reach{of.Reach}) != isAsked
 	})
 	if len(changes) == 0 {
 		return nil
@@ -124,8 +123,8 @@ func (t *Tree) reopen(open []flow.Changed) (settled []flow.Changed) {
 	items, known := asked.Read(t.Dir)
 	for _, c := range open {
 		item := asked.Item{ChangedFile: c.ChangedFile, Words: c.Name() + " changed " + whileOf(c)}
-		switch isThere := slices.ContainsFunc(items, func(i asked.Item) bool { return i.Is(c.ChangedFile) && i.SHA == c.SHA }); {
-		case isThere:
+		switch {
+		case asked.Has(items, c.ChangedFile):
 		case known || !item.Stands(t.top):
 			settled = append(settled, c)
 		default:
@@ -341,9 +340,8 @@ func (t *Tree) refused(uses func(asked.Item) bool, p *roster.Player) (items []as
 		waiting = t.waiting
 	}
 	for _, i := range waiting {
-		isFirst := slices.ContainsFunc(t.first, func(o asked.Item) bool { return o.Is(i.ChangedFile) && o.SHA == i.SHA })
 		isProgram := i.By == event.ProgramFile && isOf(p, i.Roles)
-		if i.Asks && (isProgram || isFirst && (uses(i) || isOf(p, i.Roles))) {
+		if i.Asks && (isProgram || asked.Has(t.first, i.ChangedFile) && (uses(i) || isOf(p, i.Roles))) {
 			items = append(items, i)
 		}
 	}
