@@ -451,11 +451,9 @@ func (s *screen) tellRefused(refused []preflight.Refused) {
 		ended := result.Result{Board: r.Board}
 		ended.Explain(context.Background(), r.Err)
 		s.docs.ended = append(s.docs.ended, ended)
-	}
-	for _, r := range s.docs.ended {
 		if s.notifier != nil {
-			s.notifier.Entry(r.Board, event.Entry{Time: time.Now(), Event: event.RunInterrupted{Board: r.Board, Outcome: r.Outcome,
-				Reason: r.Text, Hint: hintOf(r.Err)}})
+			s.notifier.Entry(r.Board, event.Entry{Time: time.Now(), Event: event.RunInterrupted{Board: r.Board, Outcome: ended.Outcome,
+				Reason: ended.Text, Hint: hintOf(r.Err)}})
 		}
 	}
 }
