@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -32,6 +33,16 @@ func Folder(dir string) (top, folder string) {
 			return "", ""
 		}
 	}
+}
+
+// CommonFolder returns the folder .git that all work trees of a repository share. folder is that of one of
+// them, as Folder returns it.
+func CommonFolder(folder string) string {
+	named := strings.TrimSpace(textOf(filepath.Join(folder, "commondir")))
+	if named == "" || filepath.IsAbs(named) {
+		return cmp.Or(named, folder)
+	}
+	return filepath.Join(folder, named)
 }
 
 // TopOf returns the top of the work tree around dir, or dir itself if there is none.

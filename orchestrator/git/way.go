@@ -29,26 +29,10 @@ func WayFiles(dir string) (files []string) {
 		}
 		files = append(files, filepath.Join(home, ".gitconfig"), filepath.Join(config, "git", "config"))
 	}
-	if own := ownConfig(dir); own != "" {
-		files = append(files, own)
+	if _, folder := Folder(dir); folder != "" {
+		files = append(files, filepath.Join(CommonFolder(folder), "config"))
 	}
 	return files
-}
-
-// ownConfig returns the file of settings of the repository around dir, also of a linked work tree; "": there
-// is none.
-func ownConfig(dir string) string {
-	_, folder := Folder(dir)
-	if folder == "" {
-		return ""
-	}
-	if common := strings.TrimSpace(textOf(filepath.Join(folder, "commondir"))); common != "" {
-		if !filepath.IsAbs(common) {
-			common = filepath.Join(folder, common)
-		}
-		folder = common
-	}
-	return filepath.Join(folder, "config")
 }
 
 // WayIn returns the values of the settings in a file that lead to a remote, by name; of a repository's own file

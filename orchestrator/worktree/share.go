@@ -42,7 +42,7 @@ func (s *Share) open(stop context.Context, t Tree, folder string) (*git.Repo, er
 // stampOf returns a text that changes with the place of a folder .git and with its files of settings.
 func stampOf(folder string) string {
 	stamp := folder
-	for _, file := range []string{filepath.Join(commonOf(folder), "config"), filepath.Join(folder, "config.worktree")} {
+	for _, file := range []string{filepath.Join(git.CommonFolder(folder), "config"), filepath.Join(folder, "config.worktree")} {
 		if info, err := os.Stat(file); err == nil {
 			stamp += fmt.Sprint(" ", info.Size(), " ", info.ModTime().UnixNano())
 		}

@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -21,7 +20,7 @@ func UpstreamOf(dir string) func() string {
 	if folder == "" {
 		return func() string { return "" }
 	}
-	common := commonOf(folder)
+	common := git.CommonFolder(folder)
 	branch, _ := strings.CutPrefix(wordIn(filepath.Join(folder, "HEAD")), "ref: refs/heads/")
 	ref := upstreamRef(filepath.Join(common, "config"), branch)
 	return func() string {
@@ -39,15 +38,6 @@ func UpstreamOf(dir string) func() string {
 		}
 		return ""
 	}
-}
-
-// commonOf returns the folder .git that a folder .git of a linked work tree belongs to, or the folder itself.
-func commonOf(folder string) string {
-	named := wordIn(filepath.Join(folder, "commondir"))
-	if named == "" || filepath.IsAbs(named) {
-		return cmp.Or(named, folder)
-	}
-	return filepath.Join(folder, named)
 }
 
 // upstreamRef returns the name of the reference that a file of settings names as the upstream of a branch.
