@@ -65,23 +65,9 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 	if a.out != nil {
 		out.Stdout = a.out.String()
 	}
-	hung, ended := exit.Stopped && a.ended && !a.stopped, exit
-	within := time.Duration(0) // stays 0 if the watch ended the agent: a final event then came afterwards
-	if exit.TimedOut {
-		within = exit.Timeout + out.Paused + out.Frozen
-	}
-	if (hung || exit.TimedOut) && a.watch.endedItself(within) {
-		exit = proc.Exit{Duration: exit.Duration} // our own signal is not a failure of the agent
-		out.Exit, hung = exit, false
-	}
-	switch {
-	case hung:
-		out.Cut = ByWatch
-	case exit.Stopped && a.stopped:
-		out.Cut = ByRun
-	case exit.Stopped && a.outOfTime:
-		out.Cut = ByTime
-	}
+	ended := exit
+	exit, out.Cut = a.cutOf(exit, out.Paused+out.Frozen)
+	out.Exit = exit
 	var start *proc.StartError
 	if errors.As(err, &start) {
 		return out, &agent.ConfigError{Text: start.Error(), Fix: start.Hint(), Missing: start.IsGone()}
@@ -118,6 +104,29 @@ func (a *Attempt) conclude(exit proc.Exit, err error) (*Ended, error) {
 		out.Exit, out.Failure, out.Received, out.Cut, out.Class = ended, nil, "", ByWatch, ""
 	}
 	return out, err
+}
+
+// cutOf returns who ended the program, and its exit without our own signal if the agent had ended its turn by
+// then. In the time of paused nothing could run.
+func (a *Attempt) cutOf(exit proc.Exit, paused time.Duration) (proc.Exit, Cut) {
+	isHung := exit.Stopped && a.ended && !a.stopped
+	within := time.Duration(0) // stays 0 if the watch ended the agent: a final event then came afterwards
+	if exit.TimedOut {
+		within = exit.Timeout + paused
+	}
+	if (isHung || exit.TimedOut) && a.watch.endedItself(within) {
+		return proc.Exit{Duration: exit.Duration}, ByItself // our own signal is not a failure of the agent
+	}
+	switch {
+	case isHung:
+		return exit, ByWatch
+	case exit.Stopped && a.stopped:
+		return exit, ByRun
+	case exit.Stopped && a.outOfTime:
+		return exit, ByTime
+	default:
+		return exit, ByItself
+	}
 }
 
 // applyReason adds to the report the reason for which the reader gave up.
