@@ -117,10 +117,15 @@ func While(own string, all []Turn) string {
 	default:
 		clauses = append(clauses, event.List(names, mostNamed)+" were worked on")
 	}
+	var doing []string
 	for _, t := range all {
-		if t.Doing != "" && !slices.Contains(clauses, t.Doing) {
-			clauses = append(clauses, t.Doing)
+		if t.Doing != "" && !slices.Contains(doing, t.Doing) {
+			doing = append(doing, t.Doing)
 		}
+	}
+	clauses = append(clauses, doing[:min(len(doing), mostNamed)]...)
+	if more := len(doing) - mostNamed; more > 0 {
+		clauses = append(clauses, event.Count(more, "more program")+" ran")
 	}
 	return "while " + strings.Join(clauses, " and ")
 }

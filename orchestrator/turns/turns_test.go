@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -21,6 +22,21 @@ func TestSince(t *testing.T) {
 	}
 	if open, _ := r.Since(now, "/b"); len(open) != 1 || open[0].Task != "open" {
 		t.Errorf("Since = %v, want the turn that is open still", open)
+	}
+}
+
+// TestWhile: the words about many turns stay short.
+func TestWhile(t *testing.T) {
+	all := []Turn{{Board: "a.yaml", Path: "/a", Task: "1"}, {Doing: "Sup got ready"}}
+	if got, want := While("/a", all), "while 1 was worked on and Sup got ready"; got != want {
+		t.Errorf("While = %q, want %q", got, want)
+	}
+	for i := range 4 {
+		all = append(all, Turn{Doing: fmt.Sprintf("Sup looked at CHECKPOINT-00%d", i)}, all[1])
+	}
+	want := "while 1 was worked on and Sup got ready and Sup looked at CHECKPOINT-000 and Sup looked at CHECKPOINT-001 and 2 more programs ran"
+	if got := While("/a", all); got != want {
+		t.Errorf("While = %q, want %q", got, want)
 	}
 }
 
