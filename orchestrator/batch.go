@@ -11,7 +11,6 @@ import (
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/run"
-	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/trust"
 )
 
@@ -53,10 +52,10 @@ func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 
 // runBoard runs one board until the run ends, releases the board, and sets res.
 func runBoard(stop, kill context.Context, p *preflight.Prepared, ahead run.Ahead, begun *divergence.Begun, all *pool.Pool, tree *trust.Tree, res *result.Result) {
-	*res = result.Result{Board: p.Board, Log: rundir.Of(p.Workspace.Path).Log(), Command: p.Command()}
+	*res = result.Result{Board: p.Board, Command: p.Command()}
 	if stop.Err() != nil && !begun.HasChanged(p.Workspace) {
 		res.Explain(stop, context.Cause(stop))
-		res.Text = "not started"
+		res.End.Reason = "not started"
 		_ = ahead.Close() // nothing was written
 		return
 	}

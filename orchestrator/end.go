@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"cmp"
 	"errors"
 	"path/filepath"
 
@@ -13,14 +12,13 @@ import (
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/guard"
 	"kanban-run/orchestrator/journal"
-	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/rundir"
-	"kanban-run/orchestrator/trust"
 	"kanban-run/orchestrator/watch"
 )
 
-// runInto runs the loop to its end, and sets res.
+// runInto runs the loop to its end, and sets how it ended. Errors: what ended the run, or failed behind its
+// end, if the journal does not have it.
 func (l *loop) runInto(res *result.Result) error {
 	var end flow.Finish
 	err := l.start()
@@ -31,29 +29,20 @@ func (l *loop) runInto(res *result.Result) error {
 	if f := l.ledger.State().Frozen; err == nil && f != nil {
 		end = flow.Finish{Outcome: f.Outcome(), Text: f.Text}
 	}
-	res.Outcome, res.Text, err = l.conclude(end, err)
-	res.Remarked, res.Undone = end.Remarked, end.Undone
-	res.Unpushed, res.Unreached, res.Unsaved = l.carrier.Unpushed(), l.carrier.Unreached(), l.carrier.IsUnsaved()
-	res.Lenient = l.job.Run.DryRun // no agent writes the task files that are missing
-	res.Again = l.again
-	res.Steps, res.Used = l.caller.Steps(), flow.Tally{Used: l.used}
-	if !l.job.Run.DryRun {
-		res.Question = l.question()
-	}
-	if said := cmp.Or(l.caller.Said(), l.caller.Printed()); len(l.ledger.State().Asides()) == 0 && (res.Outcome == event.NeedsPerson || res.Outcome == event.Incomplete) && !end.Quotes && !errors.As(err, new(*trust.ChangedError)) {
-		res.Said = said
-	}
+	res.Begun, res.Undone = l.started, end.Undone
+	err = l.conclude(end, err, res)
+	res.End.Unsaved = l.carrier.IsUnsaved()
 	return err
 }
 
 // conclude journals how the loop ended. After an error of the loop the next run can go on. conclude
 // commits before anything can fail, because an accepted reply must survive a later error.
-func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, error) {
+func (l *loop) conclude(end flow.Finish, err error, res *result.Result) error {
 	if moved := l.hold.Anchor.Check(); moved != nil {
 		if l.moved = true; !errors.As(err, new(*rundir.MovedError)) {
 			err = moved
 		}
-		return event.Failed, err.Error(), err // nothing is written any more
+		return err // nothing is written any more
 	}
 	turn, behind := l.beginEnd()
 	uncommitted := l.ledger.Commit()
@@ -65,32 +54,50 @@ func (l *loop) conclude(end flow.Finish, err error) (event.Outcome, string, erro
 		err = rundir.WithKept(err, l.keepOutput())
 	}
 	if errors.Is(err, journal.ErrForeignWrite) {
-		return "", "", l.ledger.ResolveForeignWrite(err, l.keepOutput())
+		return l.ledger.ResolveForeignWrite(err, l.keepOutput())
 	}
 	if err == nil {
-		// What an agent brought about by itself is told in its own words.
-		if printed := l.caller.Printed(); end.Outcome == event.Exhausted && printed != "" && !end.Quotes {
-			end.Text += "; it said on stderr: " + printed
-		}
-		l.supervisor.WarnOfUnheld(end)
-		if p := l.ledger.State().Proposal(end); p != nil {
-			err = l.ledger.Append(*p)
-		}
-		finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, By: end.By, Remarked: &end.Remarked, Steps: l.caller.Steps(), Behind: behind}
-		err = errors.Join(err, l.decisions.Save(), l.decisions.Foresee(finished), l.ledger.Finish(finished), l.carrier.RecordEvents())
-		if err == nil {
-			l.decisions.Close()
-			err = l.finishEnd(turn)
-		}
-		return end.Outcome, end.Text, err
+		err = l.finish(end, behind, res)
+	} else {
+		err = l.interrupt(err, behind, res)
 	}
-	ended := result.Of(l.stop, err)
-	ended.Board, ended.Waited, ended.Quarantined, ended.Behind = l.job.Board, l.member.CutWait(), l.caller.Quarantined(), behind
-	note := errors.Join(l.ledger.Finish(ended), l.carrier.RecordEvents())
-	if note == nil {
-		note = l.finishEnd(turn)
+	if err == nil && !l.carrier.IsUnsaved() {
+		err = l.finishEnd(turn)
 	}
-	return ended.Outcome, ended.Reason, errors.Join(err, note)
+	res.Journaled = err == nil && !l.ledger.State().Running
+	return err
+}
+
+// finish journals that the run is over.
+func (l *loop) finish(end flow.Finish, behind string, res *result.Result) (err error) {
+	// What an agent brought about by itself is told in its own words.
+	if printed := l.caller.Printed(); end.Outcome == event.Exhausted && printed != "" && !end.Quotes {
+		end.Text += "; it said on stderr: " + printed
+	}
+	l.supervisor.WarnOfUnheld(end)
+	if p := l.ledger.State().Proposal(end); p != nil {
+		err = l.ledger.Append(*p)
+	}
+	res.End = event.RunInterrupted{Outcome: end.Outcome, Reason: end.Text, By: end.By}
+	finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, By: end.By, Remarked: &end.Remarked, Steps: l.caller.Steps(), Behind: behind}
+	err = errors.Join(err, l.decisions.Save(), l.decisions.Foresee(finished), l.ledger.Finish(finished), l.carrier.RecordEvents())
+	if err == nil {
+		l.decisions.Close()
+	}
+	return err
+}
+
+// interrupt journals that the run ended with an error, and is to be continued. Errors: those of the journal,
+// with the error of the run. An error of a checkpoint that the journal has is none.
+func (l *loop) interrupt(err error, behind string, res *result.Result) error {
+	res.Explain(l.stop, err)
+	end := res.End
+	end.Board, end.Waited, end.Quarantined, end.Behind, end.Unsaved = l.job.Board, l.member.CutWait(), l.caller.Quarantined(), behind, l.carrier.IsUnsaved()
+	failed := errors.Join(l.ledger.Finish(end), l.carrier.RecordEvents())
+	if failed == nil || end.Unsaved && !l.ledger.State().Running {
+		return nil
+	}
+	return errors.Join(err, failed)
 }
 
 // keepOutput keeps the output that is not journaled in a folder that no run empties, and returns the
@@ -118,12 +125,6 @@ func (l *loop) rescue(a *call.Attempt, p *attempt.Attempt, w *watch.Watch, moved
 		moved = errors.Join(moved, l.divergence.PutBackEnd())
 	}
 	return l.hold.Anchor.KeepFor(moved, output, l.job.Now())
-}
-
-// question returns what a person may decide about the board, or nil if nothing is known.
-func (l *loop) question() *projection.Question {
-	b, err := l.workspace.Look()
-	return l.ledger.Question(l.job.Board, b, err)
 }
 
 // dismiss asks the resident supervisor to shut down, at the end of the run.

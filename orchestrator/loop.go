@@ -39,7 +39,7 @@ type loop struct {
 	stop      context.Context // when it is done, agents are asked to end
 	kill      context.Context // when it is done, agents are killed
 	used      event.Used      // time, tokens and cost of this run's attempts so far
-	again     bool            // the board has had earlier runs
+	started   bool            // the journal has the beginning of this run
 	moved     bool            // the folder of the run is not there any more, so nothing is written
 	pool      *pool.Pool
 	member    *pool.Member // this run in the pool

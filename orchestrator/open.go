@@ -242,14 +242,15 @@ func (l *loop) begin(b *board.Board) error {
 	if !state.Spent {
 		begun.Carried = state.Used
 	}
-	if l.again = !state.NeverRan(); !l.again {
+	if state.NeverRan() {
 		begun.DoneBefore = workspace.DoneBefore(b, !l.job.HasNeeds())
 		begun.NoGit = !l.job.Run.DryRun && !l.workspace.IsInGit()
 		if warning := l.workspace.WarningOfGit(l.stop); warning != "" {
 			l.job.Observer.Notice(l.job.Board, warning)
 		}
 	}
-	if err := l.ledger.Append(begun); err != nil || asks == nil {
+	err = l.ledger.Append(begun)
+	if l.started = err == nil; err != nil || asks == nil {
 		return err
 	}
 	return l.ledger.Append(asks)

@@ -148,8 +148,8 @@ func TestEndOfPatience(t *testing.T) {
 				}
 				res := b.run("a")[0]
 				lasted, slack := time.Since(began), time.Duration(most+1)*(took+20*b.record)+2*time.Second
-				if n := b.starts["a"]; res.Outcome != want || n > most || want == event.Later && n < most || lasted > patience+slack {
-					t.Errorf("%d starts in %v, want %d within %v; it ends with %s: %s", n, lasted, most, patience, res.Outcome, res.Text)
+				if n := b.starts["a"]; res.End.Outcome != want || n > most || want == event.Later && n < most || lasted > patience+slack {
+					t.Errorf("%d starts in %v, want %d within %v; it ends with %s: %s", n, lasted, most, patience, res.End.Outcome, res.End.Reason)
 				}
 			})
 		})
@@ -198,8 +198,8 @@ func TestAskingBoardFails(t *testing.T) {
 					return proc.Exit{}
 				}
 				for i, res := range b.run("a", "b") {
-					if board := []string{"a", "b"}[i]; (res.Outcome == event.Complete) == (board == failed) {
-						t.Errorf("board %s, while %s failed, ends with %s: %s", board, failed, res.Outcome, res.Text)
+					if board := []string{"a", "b"}[i]; (res.End.Outcome == event.Complete) == (board == failed) {
+						t.Errorf("board %s, while %s failed, ends with %s: %s", board, failed, res.End.Outcome, res.End.Reason)
 					}
 				}
 			})
@@ -249,8 +249,8 @@ func TestToolIsAway(t *testing.T) {
 					return proc.Exit{}
 				}
 				res := b.run("a")[0]
-				if lasted := time.Since(began); res.Outcome != tt.want || lasted > tt.lasts || tries > 12 {
-					t.Errorf("%s after %v and %d tries, want %s: %s", res.Outcome, lasted, tries, tt.want, res.Text)
+				if lasted := time.Since(began); res.End.Outcome != tt.want || lasted > tt.lasts || tries > 12 {
+					t.Errorf("%s after %v and %d tries, want %s: %s", res.End.Outcome, lasted, tries, tt.want, res.End.Reason)
 				}
 			})
 		})

@@ -83,6 +83,7 @@ const good = `{"status":"ok","message":"done"}`
 // staged is a run of one task whose role is reviewed, and all that it was about.
 type staged struct {
 	result result.Result
+	board  inspect.Board // as it stands behind the run
 	events []event.Event
 	asked  []agent.Assignment
 	left   []part
@@ -140,6 +141,9 @@ func (s *staged) play(t *testing.T, limits event.Limits, parts ...part) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	if s.board, err = (inspect.Looker{}).Look(job.Board); err != nil {
+		t.Fatal(err)
+	}
 	s.left = parts
 }
 
@@ -158,8 +162,8 @@ func eventsOf[E event.Event](s *staged) (all []E) {
 // what its parent came to: each millionth is charged once.
 func TestReviewLoop(t *testing.T) {
 	s := stage(t, event.Limits{}, "", part{good, "s", 100, "", false}, part{"Add a test.", "f1", 130, "", false}, part{good, "s", 160, "", false}, part{"Good.\n[TASK_COMPLETED]", "f2", 175, "", false})
-	if s.result.Outcome != event.Complete || len(s.left) != 0 {
-		t.Fatalf("the run ended with %s: %s, and %d parts were not played", s.result.Outcome, s.result.Text, len(s.left))
+	if s.result.End.Outcome != event.Complete || len(s.left) != 0 {
+		t.Fatalf("the run ended with %s: %s, and %d parts were not played", s.result.End.Outcome, s.result.End.Reason, len(s.left))
 	}
 	supervisor, again := s.asked[1], s.asked[2]
 	if f := supervisor.Follow; supervisor.Prompt != "the supervisor" || supervisor.Contract != contract.Review || f == nil || !f.Fork || f.Session != "s" ||
@@ -170,8 +174,8 @@ func TestReviewLoop(t *testing.T) {
 		t.Errorf("the agent is asked %+v, %+v, want its role, its session and the feedback", again, again.Follow)
 	}
 	accepted, held := eventsOf[event.ReplyAccepted](s), eventsOf[event.ReviewHeld](s)
-	if len(accepted) != 3 || *accepted[0].Spent.Cost != 100 || *accepted[1].Spent.Cost != 60 || accepted[1].Session != "s" || s.result.Used.Cost != 205 || s.result.Used.Attempts != 5 {
-		t.Errorf("accepted %+v, used %+v, want each program with its own cost, and each millionth once", accepted, s.result.Used)
+	if len(accepted) != 3 || *accepted[0].Spent.Cost != 100 || *accepted[1].Spent.Cost != 60 || accepted[1].Session != "s" || s.board.LastRun.Used.Cost != 205 || s.board.LastRun.Used.Attempts != 5 {
+		t.Errorf("accepted %+v, used %+v, want each program with its own cost, and each millionth once", accepted, s.board.LastRun.Used)
 	}
 	if len(held) != 2 || held[0].Completed || held[0].Feedback != "Add a test." || *held[0].Spent.Cost != 30 || held[0].Session != "f1" ||
 		!held[1].Completed || *held[1].Spent.Cost != 15 {
@@ -188,21 +192,21 @@ func TestReviewLoop(t *testing.T) {
 // again, and not the agent.
 func TestReviewWithoutVerdict(t *testing.T) {
 	s := stage(t, event.Limits{MaxRetries: 1}, "", part{good, "s", 10, "", false}, part{"", "f1", -1, "API Error", false}, part{"[TASK_COMPLETED]", "f2", 15, "", false})
-	if s.result.Outcome != event.Complete || len(s.left) != 0 || !strings.HasPrefix(s.result.Used.Money(), "at least") {
-		t.Errorf("the run ended with %s: %s, %s; %d parts were not played", s.result.Outcome, s.result.Text, s.result.Used.Money(), len(s.left))
+	if s.result.End.Outcome != event.Complete || len(s.left) != 0 || !strings.HasPrefix(s.board.LastRun.Used.Money(), "at least") {
+		t.Errorf("the run ended with %s: %s, %s; %d parts were not played", s.result.End.Outcome, s.result.End.Reason, s.board.LastRun.Used.Money(), len(s.left))
 	}
 	s = stage(t, event.Limits{}, "", part{good, "s", -1, "", false}, part{"[TASK_COMPLETED]", "f1", 15, "", false})
-	if used := s.result.Used; used.Priced != 1 || used.Attempts != 3 || used.Cost != 15 {
+	if used := s.board.LastRun.Used; used.Priced != 1 || used.Attempts != 3 || used.Cost != 15 {
 		t.Errorf("used %+v, want a sum that lacks the agent's part and the Manager's", used)
 	}
 	s = stage(t, event.Limits{MaxRetries: 1}, "", part{good, "s", 10, "", false}, part{"", "f1", -1, "API Error", false}, part{"", "f2", -1, "API Error", false})
-	if s.result.Outcome != event.NeedsPerson || !strings.Contains(s.result.Text, "gave no verdict in 2 attempts; the last: API Error") || s.result.Question == nil || s.result.Question.About != event.AboutStep {
-		t.Errorf("the run ended with %s: %s", s.result.Outcome, s.result.Text)
+	if s.result.End.Outcome != event.NeedsPerson || !strings.Contains(s.result.End.Reason, "gave no verdict in 2 attempts; the last: API Error") || s.board.About() != event.AboutStep {
+		t.Errorf("the run ended with %s: %s", s.result.End.Outcome, s.result.End.Reason)
 	}
 	// The work is not done again: the next run asks the supervisor once more.
 	s.play(t, event.Limits{MaxRetries: 1}, part{"[TASK_COMPLETED]", "f3", -1, "", false})
-	if s.result.Outcome != event.Complete || len(s.left) != 0 || len(eventsOf[event.ReplyAccepted](s)) != 2 {
-		t.Errorf("the next run ended with %s: %s", s.result.Outcome, s.result.Text)
+	if s.result.End.Outcome != event.Complete || len(s.left) != 0 || len(eventsOf[event.ReplyAccepted](s)) != 2 {
+		t.Errorf("the next run ended with %s: %s", s.result.End.Outcome, s.result.End.Reason)
 	}
 }
 
@@ -211,8 +215,8 @@ func TestReviewWithoutVerdict(t *testing.T) {
 // has spent it all the same.
 func TestReviewOfMissedVerdictsIsPaid(t *testing.T) {
 	s := stage(t, event.Limits{MaxRetries: 3, MaxCost: 200}, "", part{good, "s", 10, "", false}, part{"", "f1", 110, "API Error", false}, part{"", "f2", 120, "API Error", false}, part{"", "f3", 110, "never asked", false})
-	if s.result.Outcome != event.LimitReached || len(s.left) != 1 || s.result.Used.Cost != 10+100+110 {
-		t.Errorf("the run ended with %s: %s, used %+v; %d parts were not played", s.result.Outcome, s.result.Text, s.result.Used, len(s.left))
+	if s.result.End.Outcome != event.LimitReached || len(s.left) != 1 || s.board.LastRun.Used.Cost != 10+100+110 {
+		t.Errorf("the run ended with %s: %s, used %+v; %d parts were not played", s.result.End.Outcome, s.result.End.Reason, s.board.LastRun.Used, len(s.left))
 	}
 	missed := eventsOf[event.ReplyRejected](s)
 	if len(missed) != 2 || *missed[0].Spent.Cost != 100 || *missed[1].Spent.Cost != 110 || missed[1].Call != event.ReviewCall || missed[1].Round != 1 ||
@@ -220,20 +224,20 @@ func TestReviewOfMissedVerdictsIsPaid(t *testing.T) {
 		t.Errorf("journaled %+v, want both attempts of the supervisor", missed)
 	}
 	s = stage(t, event.Limits{MaxRetries: 1, MaxCost: 200}, "", part{good, "s", 10, "", false}, part{"", "f1", 15, "API Error", false}, part{"", "f2", 30, "API Error", false})
-	if s.result.Outcome != event.NeedsPerson || len(eventsOf[event.ReplyRejected](s)) != 2 {
-		t.Errorf("the run ended with %s: %s, want the retries to be used up", s.result.Outcome, s.result.Text)
+	if s.result.End.Outcome != event.NeedsPerson || len(eventsOf[event.ReplyRejected](s)) != 2 {
+		t.Errorf("the run ended with %s: %s, want the retries to be used up", s.result.End.Outcome, s.result.End.Reason)
 	}
 }
 
 // TestReviewIsNeverContent: the rounds are bounded, and the next run starts the task afresh.
 func TestReviewIsNeverContent(t *testing.T) {
 	s := stage(t, event.Limits{}, "review_rounds: 1\n", part{good, "s", 1, "", false}, part{"more", "f1", 2, "", false}, part{good, "s", 3, "", false}, part{"more still", "f2", 4, "", false})
-	if s.result.Outcome != event.NeedsPerson || !strings.Contains(s.result.Text, "is not content after 2 rounds: more still") || len(s.left) != 0 || s.result.Question == nil || s.result.Question.About != event.AboutStep {
-		t.Errorf("the run ended with %s: %s", s.result.Outcome, s.result.Text)
+	if s.result.End.Outcome != event.NeedsPerson || !strings.Contains(s.result.End.Reason, "is not content after 2 rounds: more still") || len(s.left) != 0 || s.board.About() != event.AboutStep {
+		t.Errorf("the run ended with %s: %s", s.result.End.Outcome, s.result.End.Reason)
 	}
 	s.play(t, event.Limits{}, part{good, "t", 1, "", false}, part{"[TASK_COMPLETED]", "g", 2, "", false})
-	if s.result.Outcome != event.Complete || len(s.left) != 0 || s.asked[0].Follow != nil || s.asked[1].Follow.Session != "t" {
-		t.Errorf("the next run ended with %s: %s", s.result.Outcome, s.result.Text)
+	if s.result.End.Outcome != event.Complete || len(s.left) != 0 || s.asked[0].Follow != nil || s.asked[1].Follow.Session != "t" {
+		t.Errorf("the next run ended with %s: %s", s.result.End.Outcome, s.result.End.Reason)
 	}
 }
 
@@ -242,23 +246,23 @@ func TestReviewIsNeverContent(t *testing.T) {
 func TestReviewOfALostSession(t *testing.T) {
 	lost := part{"", "", -1, "No conversation found with session ID: s", true}
 	s := stage(t, event.Limits{MaxRetries: 1}, "", part{good, "s", 1, "", false}, lost, part{good, "t", 1, "", false}, part{"[TASK_COMPLETED]", "g", 2, "", false})
-	if s.result.Outcome != event.Complete || len(s.left) != 0 || s.asked[2].Follow != nil || s.asked[3].Follow.Session != "t" {
-		t.Errorf("the run ended with %s: %s", s.result.Outcome, s.result.Text)
+	if s.result.End.Outcome != event.Complete || len(s.left) != 0 || s.asked[2].Follow != nil || s.asked[3].Follow.Session != "t" {
+		t.Errorf("the run ended with %s: %s", s.result.End.Outcome, s.result.End.Reason)
 	}
 	if rejected := eventsOf[event.ReplyRejected](s); len(rejected) != 1 || !rejected[0].Lost {
 		t.Errorf("journaled %+v, want the session to be lost", rejected)
 	}
 	s = stage(t, event.Limits{}, "", part{good, "s", 1, "", false}, lost)
-	if s.result.Outcome != event.Exhausted || !strings.Contains(s.result.Text, "the session of Implementor was lost 1 time: No conversation found") {
-		t.Errorf("the run ended with %s: %s, want it to end by the lost session", s.result.Outcome, s.result.Text)
+	if s.result.End.Outcome != event.Exhausted || !strings.Contains(s.result.End.Reason, "the session of Implementor was lost 1 time: No conversation found") {
+		t.Errorf("the run ended with %s: %s, want it to end by the lost session", s.result.End.Outcome, s.result.End.Reason)
 	}
 }
 
 // TestReviewOfNoSession: work that no supervisor can look at is not accepted.
 func TestReviewOfNoSession(t *testing.T) {
 	s := stage(t, event.Limits{}, "", part{good, "", 1, "", false})
-	if s.result.Outcome != event.Exhausted || !strings.Contains(s.result.Text, "the agent named no session") {
-		t.Errorf("the run ended with %s: %s", s.result.Outcome, s.result.Text)
+	if s.result.End.Outcome != event.Exhausted || !strings.Contains(s.result.End.Reason, "the agent named no session") {
+		t.Errorf("the run ended with %s: %s", s.result.End.Outcome, s.result.End.Reason)
 	}
 }
 
@@ -268,9 +272,9 @@ func TestReviewBadReply(t *testing.T) {
 	s := stage(t, event.Limits{MaxRetries: 1}, "", part{good, "s", 1, "", false}, part{"more", "f1", 2, "", false}, part{"no JSON", "s", 3, "", false},
 		part{good, "s", 4, "", false}, part{"[TASK_COMPLETED]", "f2", 5, "", false})
 	rejected := eventsOf[event.ReplyRejected](s)
-	if s.result.Outcome != event.Complete || len(rejected) != 1 || rejected[0].Session != "s" || *rejected[0].Spent.Cost != 2 ||
+	if s.result.End.Outcome != event.Complete || len(rejected) != 1 || rejected[0].Session != "s" || *rejected[0].Spent.Cost != 2 ||
 		s.asked[3].Follow == nil || *s.asked[3].Follow != *s.asked[2].Follow {
-		t.Errorf("the run ended with %s: %s; rejected %+v", s.result.Outcome, s.result.Text, rejected)
+		t.Errorf("the run ended with %s: %s; rejected %+v", s.result.End.Outcome, s.result.End.Reason, rejected)
 	}
 }
 
@@ -283,16 +287,16 @@ func TestReviewLimits(t *testing.T) {
 			t.Errorf("program %d may cost %d and take %v, want 100 and 1h", i+1, a.MaxCost, a.Timeout)
 		}
 	}
-	if s.result.Outcome != event.Complete {
-		t.Errorf("the run ended with %s: %s", s.result.Outcome, s.result.Text)
+	if s.result.End.Outcome != event.Complete {
+		t.Errorf("the run ended with %s: %s", s.result.End.Outcome, s.result.End.Reason)
 	}
 	s = stage(t, event.Limits{MaxCost: 80}, "", part{good, "s", 60, "", false}, part{"more", "f1", 90, "", false})
-	if s.result.Outcome != event.LimitReached || !strings.HasPrefix(s.result.Text, "the limit of") || len(s.left) != 0 || s.result.Used.Cost != 90 {
-		t.Errorf("the run ended with %s: %s, used %+v", s.result.Outcome, s.result.Text, s.result.Used)
+	if s.result.End.Outcome != event.LimitReached || !strings.HasPrefix(s.result.End.Reason, "the limit of") || len(s.left) != 0 || s.board.LastRun.Used.Cost != 90 {
+		t.Errorf("the run ended with %s: %s, used %+v", s.result.End.Outcome, s.result.End.Reason, s.board.LastRun.Used)
 	}
 	// The next run goes on with the work in its session, and does none of it again.
 	s.play(t, event.Limits{}, part{good, "s", 100, "", false}, part{"[TASK_COMPLETED]", "f2", 110, "", false})
-	if s.result.Outcome != event.Complete || s.asked[0].Follow == nil || s.asked[0].Follow.Session != "s" || s.result.Used.Cost != 40+10 {
-		t.Errorf("the next run ended with %s: %s, used %+v", s.result.Outcome, s.result.Text, s.result.Used)
+	if s.result.End.Outcome != event.Complete || s.asked[0].Follow == nil || s.asked[0].Follow.Session != "s" || s.board.LastRun.Used.Cost != 40+10 {
+		t.Errorf("the next run ended with %s: %s, used %+v", s.result.End.Outcome, s.result.End.Reason, s.board.LastRun.Used)
 	}
 }

@@ -103,11 +103,8 @@ func played(t *testing.T, w teller, limits event.Limits) (result.Result, []event
 func TestAStoppedAttemptIsPaidFor(t *testing.T) {
 	cost := int64(7)
 	result, stopped := played(t, teller{argv: []string{"sleep", "60"}, spent: &agent.Spending{Input: 5, Cost: &cost}}, event.Limits{MaxMillis: 200})
-	if result.Outcome != event.LimitReached || !strings.HasPrefix(result.Text, "the limit of 200ms (max_duration) is reached") || result.Err != nil {
-		t.Errorf("the run ended with %s: %s, %v", result.Outcome, result.Text, result.Err)
-	}
-	if result.Used.Cost != 7 || result.Used.Millis < 200 || result.Used.Attempts != 1 {
-		t.Errorf("used = %+v, want one attempt, its cost and at least 200 ms", result.Used)
+	if result.End.Outcome != event.LimitReached || !strings.HasPrefix(result.End.Reason, "the limit of 200ms (max_duration) is reached") || result.Err != nil {
+		t.Errorf("the run ended with %s: %s, %v", result.End.Outcome, result.End.Reason, result.Err)
 	}
 	if len(stopped) != 1 || stopped[0].Millis < 200 || stopped[0].Session != "s1" || stopped[0].Spent == nil || *stopped[0].Spent.Cost != 7 {
 		t.Errorf("stopped = %+v, want one attempt with all that is known of it", stopped)
@@ -132,8 +129,8 @@ func TestNoRetryWhereNoneIsOfUse(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			result, stopped := played(t, teller{argv: []string{"cat"}, gives: tt.gives, spent: &agent.Spending{Input: 5}}, event.Limits{MaxRetries: 3})
-			if result.Outcome != tt.outcome || result.Text != tt.text || result.Until != tt.until || result.Err == nil {
-				t.Errorf("the run ended with %s: %q, until %q, %v, want %s: %q", result.Outcome, result.Text, result.Until, result.Err, tt.outcome, tt.text)
+			if result.End.Outcome != tt.outcome || result.End.Reason != tt.text || result.End.Until != tt.until || result.Err == nil {
+				t.Errorf("the run ended with %s: %q, until %q, %v, want %s: %q", result.End.Outcome, result.End.Reason, result.End.Until, result.Err, tt.outcome, tt.text)
 			}
 			if len(stopped) != 1 || stopped[0].Spent == nil || stopped[0].Spent.Input != 5 || !strings.HasPrefix(tt.text, stopped[0].Reason) {
 				t.Errorf("stopped = %+v, want one attempt with what it came to", stopped)

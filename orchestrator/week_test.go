@@ -389,7 +389,7 @@ func TestWeek(t *testing.T) {
 			var left []string
 			for i, res := range w.night(open) {
 				results[open[i]] = res
-				if res.Outcome != event.Complete || w.killed[open[i]] != "" {
+				if res.End.Outcome != event.Complete || w.killed[open[i]] != "" {
 					left = append(left, open[i])
 				}
 			}
@@ -415,8 +415,8 @@ func TestLimitIsSleptThrough(t *testing.T) {
 		w.outages = []outage{{from: w.began, to: w.began.Add(5 * time.Hour), limit: true, named: true}}
 		time.AfterFunc(10*time.Minute, func() { w.slept.Store(int64(8 * time.Hour)) })
 		res := w.night([]string{"b000"})[0]
-		if awake := time.Since(w.began); res.Outcome != event.Complete || w.calls["refused"] != 1 || awake > time.Hour {
-			t.Errorf("the run ends with %s after %v awake, %s; calls %v; want it complete with one refusal in an hour", res.Outcome, awake, res.Text, w.calls)
+		if awake := time.Since(w.began); res.End.Outcome != event.Complete || w.calls["refused"] != 1 || awake > time.Hour {
+			t.Errorf("the run ends with %s after %v awake, %s; calls %v; want it complete with one refusal in an hour", res.End.Outcome, awake, res.End.Reason, w.calls)
 		}
 	})
 }
@@ -431,16 +431,16 @@ func (w *week) judge(results map[string]result.Result) {
 			}
 		}
 		switch {
-		case len(undone) == 0 && res.Outcome != event.Complete:
-			w.t.Errorf("%s: all is done, and it ends with %s: %s", board, res.Outcome, res.Text)
-		case len(undone) > 0 && res.Outcome == event.Complete:
+		case len(undone) == 0 && res.End.Outcome != event.Complete:
+			w.t.Errorf("%s: all is done, and it ends with %s: %s", board, res.End.Outcome, res.End.Reason)
+		case len(undone) > 0 && res.End.Outcome == event.Complete:
 			w.t.Errorf("%s is complete, and %v are not done", board, undone)
-		case len(undone) > 0 && res.Outcome != event.Incomplete && res.Outcome != event.Exhausted:
-			w.t.Errorf("%s ends with %s: %s, and %v are not done", board, res.Outcome, res.Text, undone)
+		case len(undone) > 0 && res.End.Outcome != event.Incomplete && res.End.Outcome != event.Exhausted:
+			w.t.Errorf("%s ends with %s: %s, and %v are not done", board, res.End.Outcome, res.End.Reason, undone)
 		}
 		for _, task := range undone[:min(len(undone), mostNamed)] {
-			if !strings.Contains(res.Text, task) && len(undone) <= mostNamed {
-				w.t.Errorf("%s: the end does not name %s: %s", board, task, res.Text)
+			if !strings.Contains(res.End.Reason, task) && len(undone) <= mostNamed {
+				w.t.Errorf("%s: the end does not name %s: %s", board, task, res.End.Reason)
 			}
 		}
 	}

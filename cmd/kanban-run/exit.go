@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/result"
-	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/supervise"
 )
 
@@ -85,20 +83,6 @@ func worst(codes []int) int {
 	return exitComplete
 }
 
-// codeOf returns the exit code for one board's result.
-func codeOf(r result.Result) int {
-	switch {
-	case r.Outcome == event.Incomplete && r.Lenient:
-		return exitComplete
-	case r.Exit != 0:
-		return r.Exit
-	case r.Outcome == "":
-		return exitFailed
-	default:
-		return r.Outcome.Exit()
-	}
-}
-
 // codeOfError returns the exit code for an error that ended the program. What can end a board's run ends
 // another command alike.
 func codeOfError(err error) int {
@@ -106,10 +90,8 @@ func codeOfError(err error) int {
 	switch {
 	case durable.IsMachineFault(err):
 		return exitFailed
-	case end.Exit != 0:
-		return end.Exit
-	case end.Outcome != event.Failed:
-		return end.Outcome.Exit()
+	case end.Exit != 0 || end.Outcome != event.Failed:
+		return end.Code()
 	case errors.As(err, new(*supervise.UnfinishedError)), errors.As(err, new(*once.DeclinedError)):
 		return exitNeedsPerson
 	case errors.As(err, new(*once.ExhaustedError)):
@@ -145,13 +127,10 @@ func (t *terminal) explain(err error) int {
 
 // hintOf returns what a person can do about an error, or "".
 func hintOf(err error) string {
-	if errors.As(err, new(*outputError)) || errors.As(err, new(*rundir.KeptError)) {
+	if errors.As(err, new(*outputError)) {
 		return failure.HintOf(err)
 	}
-	if durable.IsMachineFault(err) {
-		return durable.MachineHint(err)
-	}
-	return cmp.Or(failure.HintOf(err), durable.OwnerHint(err), durable.MachineHint(err))
+	return result.HintOf(err)
 }
 
 // indented indents all lines but the first. Otherwise those lines would look like messages of

@@ -43,20 +43,20 @@ func TestExitCodes(t *testing.T) {
 	}
 	known := map[int]bool{}
 	for outcome, want := range outcomes {
-		if got := codeOf(result.Result{Outcome: outcome}); got != want {
-			t.Errorf("codeOf(%s) = %d, want %d", outcome, got, want)
+		if got := (event.RunInterrupted{Outcome: outcome}).Code(); got != want {
+			t.Errorf("the code of %s = %d, want %d", outcome, got, want)
 		}
 		known[want] = true
 	}
 	for signal, want := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 143, syscall.SIGQUIT: 131} {
-		if got := codeOf(stoppedBy(&signalError{signal})); got != want {
-			t.Errorf("codeOf(interrupted by %v) = %d, want %d", signal, got, want)
+		if got := stoppedBy(&signalError{signal}).End.Code(); got != want {
+			t.Errorf("the code after %v = %d, want %d", signal, got, want)
 		}
 		known[want] = true
 	}
 	killed := &killedError{signal: syscall.SIGKILL}
-	if got := codeOf(stoppedBy(killed)); got != 137 || codeOfError(killed) != 137 {
-		t.Errorf("codeOf(killed) = %d, want 137", got)
+	if got := stoppedBy(killed).End.Code(); got != 137 || codeOfError(killed) != 137 {
+		t.Errorf("the code of a killed run = %d, want 137", got)
 	}
 	known[137] = true
 	var help bytes.Buffer

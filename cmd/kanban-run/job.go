@@ -88,12 +88,10 @@ func (j *job) concludeKilled(boards []string) {
 	for _, name := range boards {
 		if b, err := (inspect.Looker{Keep: projection.Keep{Steps: keptSteps}}).Look(name); err == nil {
 			found = append(found, &b.Board)
-			j.outputs.steps += b.LastRun.Steps
-			j.outputs.used = j.outputs.used.Plus(b.LastRun.Used.Used)
-			j.noteText(name, b.Reason.Said)
-			j.noteJournal(name)
+			j.note(&b.Board)
+		} else {
+			j.noteUndone(name)
 		}
-		j.noteUndone(name)
 	}
 	_ = j.summarize(found)
 }
@@ -147,25 +145,19 @@ const (
 )
 
 // conclude annotates the incomplete boards, writes the summary and keeps the values of the outputs.
-func (j *job) conclude(results []result.Result, boards []projection.Board, code int) error {
-	found := make([]*projection.Board, len(results))
+func (j *job) conclude(results []result.Result, boards []*projection.Board, code int) error {
 	var failed []int
-	for i, r := range results {
-		found[i] = &boards[i]
-		j.outputs.steps += r.Steps
-		j.outputs.used = j.outputs.used.Plus(r.Used.Used)
-		j.noteText(r.Board, r.Text)
-		j.noteUndone(r.Board)
-		if r.Code == exitComplete && r.Remarked {
-			j.warn(r.Text, "kanban-run: "+r.Board)
+	for i, b := range boards {
+		j.note(b)
+		if *b.Exit == exitComplete && b.Weight == event.Warning {
+			j.warn(b.Reason.Said, "kanban-run: "+b.Board)
 		}
-		if r.Code != exitComplete {
+		if *b.Exit != exitComplete {
 			failed = append(failed, i)
 		}
-		if r.Code == code && (j.outputs.outcome == "" || j.outputs.outcome == event.Complete) {
-			j.outputs.outcome = r.Outcome
+		if *b.Exit == code && (j.outputs.outcome == "" || j.outputs.outcome == event.Complete) {
+			j.outputs.outcome = b.Outcome
 		}
-		j.noteJournal(r.Board)
 	}
 	j.outputs.cost = j.outputs.used.Money()
 	for n, i := range failed {
@@ -174,9 +166,9 @@ func (j *job) conclude(results []result.Result, boards []projection.Board, code 
 				"kanban-run", "", "")
 			break
 		}
-		j.annotate(results[i], found[i])
+		j.annotate(boards[i], results[i].Err)
 	}
-	if err := j.summarize(found); err != nil {
+	if err := j.summarize(boards); err != nil {
 		j.outputs.outcome = event.Failed
 		return err
 	}
@@ -204,8 +196,8 @@ func (j *job) error(text, title, file, line string) {
 
 // annotate writes the error of an incomplete board. The annotation points at the first known one of
 // these: the place that the error names, the task that is to blame, the next task, the board.
-func (j *job) annotate(r result.Result, b *projection.Board) {
-	file, line := j.place(r.Err)
+func (j *job) annotate(b *projection.Board, err error) {
+	file, line := j.place(err)
 	if file == "" && b.Reason.Where != "" {
 		file = j.relative(filepath.Join(b.Workdir, b.Reason.Where))
 	}
@@ -213,9 +205,9 @@ func (j *job) annotate(r result.Result, b *projection.Board) {
 		file = j.relative(filepath.Join(b.Workdir, *b.Steps[n-1].NextTask))
 	}
 	if file == "" {
-		file = j.relative(r.Board)
+		file = j.relative(b.Board)
 	}
-	j.error(j.fitted(r.Text, r.Hint, r.Code), "kanban-run: "+r.Board, file, line)
+	j.error(j.fitted(b.Reason.Said, b.Hint, *b.Exit), "kanban-run: "+b.Board, file, line)
 }
 
 // maxAnnotation bounds an annotation, in characters. It leaves room for the 64 characters that

@@ -13,6 +13,7 @@ import (
 	"kanban-run/orchestrator/inert"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
+	"kanban-run/orchestrator/projection"
 )
 
 // dryRun is the outcome of a dry run that reached the end. It is not event.Complete, because the
@@ -30,6 +31,15 @@ type outputs struct {
 	cost     string   // "" if it is not known
 	texts    []string // one line for each board, or for an error
 	journals []string
+}
+
+// note keeps what the last run of a board has come to, for the outputs.
+func (j *job) note(b *projection.Board) {
+	j.outputs.steps += b.LastRun.Steps
+	j.outputs.used = j.outputs.used.Plus(b.LastRun.Used.Used)
+	j.noteText(b.Board, b.Reason.Said)
+	j.noteUndone(b.Board)
+	j.noteJournal(b.Board)
 }
 
 // noteText keeps the text of a board, on one line, for the outputs.

@@ -71,22 +71,27 @@ func (t *terminal) printLines(lines []string) error {
 	return t.stdout.PrintTrusted(strings.Join(lines, "\n") + "\n")
 }
 
-// printJSON prints boards, and what waits in their work trees, in the form of version 2. Only a report has
-// the steps of boards.
-func (t *terminal) printJSON(boards []*projection.Board, dirs []string) error {
-	doc := projection.Document{Version: projection.FormVersion, Boards: []projection.Board{}, Asked: askedDocument(dirs)}
-	for _, b := range boards {
-		doc.Boards = append(doc.Boards, *b)
-	}
-	return t.stdout.JSON(doc, "  ")
+// printJSON prints boards, and what waits in their work trees, in the form of version 2.
+func (t *terminal) printJSON(boards []projection.Board, dirs []string) error {
+	return t.stdout.JSON(projection.Document{Version: projection.FormVersion, Boards: boards, Asked: askedDocument(dirs)}, "  ")
 }
 
-// withoutSteps leaves the steps of boards out.
-func withoutSteps(boards []*projection.Board) []*projection.Board {
-	for _, b := range boards {
-		b.Steps, b.Earlier = nil, 0
+// boardsOf returns boards for JSON.
+func boardsOf(boards []*projection.Board) []projection.Board {
+	all := make([]projection.Board, len(boards))
+	for i, b := range boards {
+		all[i] = *b
 	}
-	return boards
+	return all
+}
+
+// withoutSteps returns boards for JSON, without their steps, which only a report has.
+func withoutSteps(boards []*projection.Board) []projection.Board {
+	all := boardsOf(boards)
+	for i := range all {
+		all[i].Steps, all[i].Earlier = nil, 0
+	}
+	return all
 }
 
 // sign returns the sign of a weight. The sign is coloured if stdout is a terminal and colours are

@@ -56,7 +56,7 @@ folder. The exit code says nothing about the boards.`,
 				}
 				boards, err := lookAt(u.looker(keepSteps), args)
 				if form == "json" {
-					return exitComplete, errors.Join(t.printJSON(boards, workdirs(u.dir, boards)), err)
+					return exitComplete, errors.Join(t.printJSON(boardsOf(boards), workdirs(u.dir, boards)), err)
 				}
 				if !isShown(err) {
 					return 0, err

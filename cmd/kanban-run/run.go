@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,20 +12,14 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"kanban-run/orchestrator"
-	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/once"
 	"kanban-run/orchestrator/preflight"
 	"kanban-run/orchestrator/proc"
-	"kanban-run/orchestrator/projection"
-	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/result"
 	boardrun "kanban-run/orchestrator/run"
-	"kanban-run/orchestrator/trust"
 )
 
 func runCommand() command {
@@ -103,7 +96,7 @@ func (u *setup) run(t *terminal, boards []string, o *output, docs *documents, dr
 	t.free()
 	screen := o.screen(t, boards, dry)
 	screen.docs = docs
-	if t.job != nil && dry {
+	if dry {
 		screen.record = newRecorder(screen.observer)
 		screen.observer = screen.record
 	}
@@ -173,13 +166,6 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.
 	return code, errors.Join(err, t.printAsked(t.stderr, s.dirs))
 }
 
-// isSettledHere reports whether a board waits for nothing but what printAsked names at the end, with the
-// command that settles it.
-func (s *screen) isSettledHere(r result.Result) bool {
-	var changed *trust.ChangedError
-	return errors.As(r.Err, &changed) && changed.Task == nil && len(askedIn(s.dirs)) > 0
-}
-
 // dirsOf returns the work directories of boards.
 func dirsOf(boards []*preflight.Prepared) (dirs []string) {
 	for _, p := range boards {
@@ -218,233 +204,6 @@ func garbagePercent(boards int, size int64) int {
 	return max(15, min(most, 15_000/boards))
 }
 
-// summary prints the result of each board, and returns the exit code.
-func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
-	codes := make([]int, len(results))
-	for i := range results {
-		results[i].Text = event.Plain(results[i].Text)
-		t.refuseUnpushed(&results[i])
-		r := results[i]
-		if codes[i] = codeOf(r); t.job != nil {
-			r.Log = "" // it goes with the machine of the job
-		}
-		results[i].Code, results[i].Hint = codes[i], hintFor(r, s.dry)
-	}
-	code := worst(codes)
-	s.docs.ended = results
-	if s.json != nil {
-		s.json.Summary(s.boards(results, keepLast), askedDocument(s.dirs), code)
-		return code, s.conclude(t, results, code)
-	}
-	if len(results) > 1 && !s.dry {
-		return code, errors.Join(s.table(t, results), s.conclude(t, results, code))
-	}
-	// The worst result comes last, because a reader looks there first.
-	slices.SortStableFunc(results, func(a, b result.Result) int { return cmp.Compare(rank(b.Code), rank(a.Code)) })
-	last := map[string]int{} // a hint is printed below the last board that has it
-	for i, r := range results {
-		last[r.Hint] = i
-	}
-	for i, r := range results {
-		if last[r.Hint] != i {
-			r.Hint = ""
-		}
-		s.printResult(t, r)
-	}
-	if len(results) > 1 {
-		complete, used, again := 0, event.Used{}, false
-		for _, r := range results {
-			again = again || r.Again
-			used = used.Plus(r.Used.Used)
-			if r.Outcome == event.Complete {
-				complete++
-			}
-		}
-		_ = t.stdout.Printf("%d of %d boards complete%s\n", complete, len(results), usedSuffix(used, again))
-	}
-	return code, s.conclude(t, results, code)
-}
-
-// refuseUnpushed changes the outcome of a board whose checkpoints have not reached the remote, if the
-// run is in a CI job: the work would be thrown away with the machine of the job. The outcome stays
-// if a person has to act anyhow, or if the job failed.
-func (t *terminal) refuseUnpushed(r *result.Result) {
-	code := codeOf(*r)
-	if !t.isCI() || r.Unpushed == "" || code != exitComplete && code != exitLimit && code != exitLater {
-		return
-	}
-	r.Outcome = event.Unsaved
-	r.Text += "; but the checkpoints on " + r.Unpushed + " have not reached the remote: " + r.Unreached
-}
-
-// boards returns how each board stands after a run. If a run failed, was kept out by another run, or left
-// a board that cannot be read, the board is what the run's result says.
-func (s *screen) boards(results []result.Result, keep projection.Keep) []projection.Board {
-	names := make([]string, len(results))
-	for i, r := range results {
-		names[i] = r.Board
-	}
-	boards := make([]projection.Board, 0, len(results))
-	inspect.Looker{Keep: keep}.LookAll(names, func(b inspect.Board, err error) {
-		r := results[len(boards)]
-		if s.dry {
-			b.Board = s.record.board(r.Board)
-			b.EndAs(r.End(), r.Code, r.Question)
-		} else {
-			endAs(&b, r, err)
-		}
-		b.RunBy(r.Command) // also a board that was not begun
-		b.LastRun.Steps, b.LastRun.Used = r.Steps, r.Used
-		b.Hint, b.Unsaved, b.Branch = r.Hint, r.Unsaved, r.Unpushed
-		boards = append(boards, b.Board)
-	})
-	return boards
-}
-
-// endAs makes a board end as a run of this process has, where its journal does not say so. err is the
-// error of reading the board.
-func endAs(b *inspect.Board, r result.Result, err error) {
-	if err != nil || r.Outcome == event.Owned || r.Outcome == event.Unsaved || r.Err != nil && r.Outcome != event.Later {
-		b.EndAs(r.End(), r.Code, r.Question)
-	}
-}
-
-// table prints how each board stands after a run of several boards, and each different hint once.
-func (s *screen) table(t *terminal, results []result.Result) error {
-	all := s.boards(results, keepLast)
-	boards := make([]*projection.Board, len(all))
-	for i := range all {
-		boards[i] = &all[i]
-	}
-	errs := []error{t.printStatus(boards, false)}
-	if t.job != nil {
-		return errors.Join(errs...)
-	}
-	decide, said := 0, map[string]bool{}
-	for i, r := range results {
-		switch {
-		case s.isSettledHere(r), r.Outcome == event.Interrupted: // the lines before have the command
-		case boards[i].Who == projection.Decide: // inbox has the commands of all of them
-			decide++
-		case r.Hint != "" && !said[r.Hint]:
-			said[r.Hint] = true
-			errs = append(errs, t.stderr.Printf("hint: %s: %s\n", r.Board, indented(r.Hint)))
-		}
-	}
-	if decide > 0 {
-		errs = append(errs, t.stderr.Printf("hint: kanban-run inbox says what to decide about %s, with the commands\n", event.Count(decide, "board")))
-	}
-	return errors.Join(errs...)
-}
-
-// conclude writes the annotations, the summary and the outputs of a CI job, if there is one.
-func (s *screen) conclude(t *terminal, results []result.Result, code int) error {
-	if t.job == nil {
-		return nil
-	}
-	if s.dry {
-		for i := range results {
-			if results[i].Code == exitComplete {
-				results[i].Outcome, results[i].Text = dryRun, "dry run: nothing was changed"
-			}
-		}
-	}
-	return t.job.conclude(results, s.boards(results, projection.Keep{Steps: keptSteps}), code)
-}
-
-// printResult writes a board's last line: an error to stderr, any other result to stdout. The agent's
-// last words and the hint follow on stderr.
-func (s *screen) printResult(t *terminal, r result.Result) {
-	steps := event.Count(r.Steps, "step") + usedSuffix(r.Used.Used, r.Again)
-	text := fmt.Sprintf("%s, %s%s", r.Text, steps, s.unreviewed(r))
-	if s.dry {
-		text = fmt.Sprintf("a run would reach the end of the board if all its agents reply well, %s (dry "+
-			"run: nothing was changed)", steps)
-		if r.Undone != "" {
-			text += "; " + r.Undone
-		}
-	}
-	if r.Code != exitComplete {
-		text = fmt.Sprintf("%s (%s, exit code %d)", r.Text, steps, r.Code)
-	}
-	out, sign := t.stdout, ""
-	if r.Code == exitFailed || r.Code == exitInvalid || r.Code == exitOwned {
-		out = t.stderr
-	}
-	if !s.dry && term.IsTerminal(int(t.screen.Fd())) {
-		sign = report.Sign(event.Weigh(r.Outcome, r.Remarked), colored(t)) + " "
-	}
-	_ = out.PrintTrusted(sign)
-	_ = out.Printf("%s: %s\n", r.Board, indented(text))
-	if r.Said != "" {
-		_ = t.stderr.Printf("%s\n", indented("the agent said: "+r.Said))
-	}
-	if r.Hint != "" && t.job == nil && !s.isSettledHere(r) { // in a job the annotation shows the hint
-		_ = t.stderr.Printf("hint: %s\n", indented(r.Hint))
-	}
-}
-
-// unreviewed returns ", none reviewed" if only the agents say that the work on a complete board is done.
-func (s *screen) unreviewed(r result.Result) string {
-	if s.dry || r.Code != exitComplete || r.Steps == 0 {
-		return ""
-	}
-	b, err := inspect.Looker{Keep: keepLast}.Look(r.Board)
-	if err != nil {
-		return ""
-	}
-	return b.Unreviewed()
-}
-
-// usedSuffix returns ", " with the cost and the tokens, or "" if they are unknown. If the boards have
-// had earlier runs, whose cost is not in u, the suffix says so.
-func usedSuffix(u event.Used, again bool) string {
-	text := u.String()
-	switch {
-	case text == "":
-		return ""
-	case again:
-		return ", " + text + " in this run"
-	default:
-		return ", " + text
-	}
-}
-
-// hintFor returns the next action of a person for a board's result.
-func hintFor(r result.Result, dry bool) string {
-	if durable.IsMachineFault(r.Err) {
-		return hintOf(r.Err)
-	}
-	if r.Outcome == event.Unsaved {
-		return "let the job push the branch (in GitHub Actions permissions: contents: write, and no rule against it); " +
-			"then the same command pushes what waits, in this clone; elsewhere the board goes on from the last checkpoint there"
-	}
-	at := projection.Board{Board: r.Board, Log: r.Log}
-	at.EndAs(r.End(), r.Code, r.Question)
-	advice := at.Advice()
-	if r.Outcome == event.Complete && r.Steps == 0 && !dry {
-		return "nothing was left to do; current: with the path of a task has it done again"
-	}
-	if dry && advice != "" { // the advice names a journal and a log that are removed
-		return "this was a dry run: nothing was changed, and nothing of it is kept"
-	}
-	if at, err := time.Parse(time.RFC3339, r.Until); err == nil {
-		return "the same command goes on after " + at.Local().Format("2006-01-02 15:04:05 MST")
-	}
-	// If another run owns the board, the advice is better than the error's hint, because only the
-	// advice names the board.
-	hint := hintOf(r.Err)
-	saysHow := errors.As(r.Err, new(interface{ Resumes() })) || durable.MachineHint(r.Err) != ""
-	switch {
-	case r.Outcome == event.Failed && !saysHow:
-		return cmp.Or(hint, "mend that") + "; then the same command goes on"
-	case hint != "" && !errors.As(r.Err, new(*durable.HeldError)):
-		return hint
-	default:
-		return advice
-	}
-}
-
 // tellRefused notes the boards that cannot be run as ended, for the documents, and has a person told of them.
 func (s *screen) tellRefused(refused []preflight.Refused) {
 	for _, r := range refused {
@@ -452,8 +211,8 @@ func (s *screen) tellRefused(refused []preflight.Refused) {
 		ended.Explain(context.Background(), r.Err)
 		s.docs.ended = append(s.docs.ended, ended)
 		if s.notifier != nil {
-			s.notifier.Entry(r.Board, event.Entry{Time: time.Now(), Event: event.RunInterrupted{Board: r.Board, Outcome: ended.Outcome,
-				Reason: ended.Text, Hint: hintOf(r.Err)}})
+			ended.End.Board = r.Board
+			s.notifier.Entry(r.Board, event.Entry{Time: time.Now(), Event: ended.End})
 		}
 	}
 }

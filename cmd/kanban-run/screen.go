@@ -14,6 +14,7 @@ import (
 	"kanban-run/orchestrator/notify"
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
+	"kanban-run/orchestrator/result"
 )
 
 // output holds the flags for the form of a run's output.
@@ -115,15 +116,19 @@ func (r *recorder) Entry(board string, e event.Entry) {
 	r.Observer.Entry(board, e)
 }
 
-// board returns the steps of a board. For a nil recorder there are none.
-func (r *recorder) board(name string) projection.Board {
-	fold := &projection.Fold{}
-	if r != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if known := r.folds[name]; known != nil {
-			fold = known
-		}
+// board returns how the dry run of a board ended. Tasks that it leaves undone are no failure, because no agent
+// writes the task files that are missing.
+func (r *recorder) board(ended result.Result) projection.Board {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fold := r.folds[ended.Board]
+	if fold == nil {
+		fold = &projection.Fold{}
 	}
-	return fold.Board(name, &flow.History{}, projection.Facts{})
+	b := fold.Board(ended.Board, &flow.History{}, projection.Facts{})
+	if ended.End.Outcome == event.Incomplete {
+		ended.End.Outcome = event.Complete
+	}
+	b.EndAs(ended.End)
+	return b
 }

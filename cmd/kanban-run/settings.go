@@ -241,7 +241,7 @@ func (u *setup) configuration(dir, executable, stubState string, dry bool) (*pre
 	}
 	agents := u.roster(r, executable, stubState, dry)
 	run := r.settings.Run
-	if dry {
+	if run.Discarded = u.term.isCI(); dry {
 		run = run.Dry()
 	}
 	return &preflight.Setup{Run: run, Limits: limits(r.settings, dry), Checkpoints: r.settings.Checkpoints,

@@ -21,7 +21,6 @@ import (
 	"kanban-run/orchestrator/page"
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
-	"kanban-run/orchestrator/result"
 	"kanban-run/orchestrator/workspace"
 )
 
@@ -378,7 +377,7 @@ func (n *night) foresee(b *projection.Board, wrong func(format string, args ...a
 		return
 	}
 	end, ok := flow.Next(&n.history.State, v).(flow.Finish)
-	code := codeOf(result.Result{Outcome: end.Outcome})
+	code := end.Outcome.Exit()
 	if !ok || (code == exitComplete) != (b.Outcome == event.Complete) {
 		wrong("the next run ends with %s: %s", end.Outcome, end.Text)
 	}

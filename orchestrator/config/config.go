@@ -87,6 +87,8 @@ type Run struct {
 	OnTool       event.OnTool        `name:"on_tool_unavailable" one:"caveat retry skip stop" default:"caveat" help:"caveat, retry, skip or stop: what becomes of an agent whose tool is not there"`
 	Reassign     []event.Substitutes `name:"reassign" from:"file" shown:"none" help:"agents that take a role's work over, one after the other, when its own has come to nothing"`
 
+	Discarded bool // no setting: the work is thrown away behind the run, with the machine of a CI job
+
 	DryRun bool // no setting: stubs play the roles, and the run is one of a copy of the board
 }
 

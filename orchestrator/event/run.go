@@ -56,6 +56,9 @@ type RunStarted struct {
 	// NoGit reports that the folder is in no git repository, see [NoGitText]. The field
 	// is set only in the first run.
 	NoGit bool `json:"no_git,omitempty"`
+	// Discarded reports that the files of the run's folder are thrown away behind the run, with the machine
+	// of a CI job.
+	Discarded bool `json:"discarded,omitempty"`
 	// Carried is the use by earlier runs that were interrupted or killed. It counts toward the
 	// limits of this run.
 	Carried Used `json:"carried,omitzero"`
@@ -106,6 +109,8 @@ type RunInterrupted struct {
 	By    By     `json:"by,omitempty"`        // what ended the run; "": not known
 	Exit  int    `json:"exit_code,omitempty"` // exit code of a run that a signal ended; 0: that of Outcome
 	Hint  string `json:"hint,omitempty"`      // what mends it; "": nothing is to be mended
+	// Unsaved reports that the last checkpoint failed: the work since the one before is only in this clone.
+	Unsaved bool `json:"unsaved,omitempty"`
 	// Changed reports that the run has ended because of a change that a person has to accept, see
 	// [FilesChanged].
 	Changed bool   `json:"changed,omitempty"`
@@ -114,6 +119,14 @@ type RunInterrupted struct {
 	// run did not wait.
 	Waited int64  `json:"waited,omitempty"`
 	Marks  string `json:"marks_sha256,omitempty" text:"fact"` // SHA-256 of the marks of tasks at the end of the run
+}
+
+// Code returns the exit code of the run.
+func (e RunInterrupted) Code() int {
+	if e.Exit != 0 {
+		return e.Exit
+	}
+	return e.Outcome.Exit()
 }
 
 func (RunInterrupted) Kind() string { return "RUN_INTERRUPTED" }

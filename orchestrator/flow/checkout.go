@@ -3,11 +3,11 @@ package flow
 import "kanban-run/orchestrator/event"
 
 func (s *State) applyPushFailed(e event.PushFailed) error {
-	s.Unpushed = e.Reason
+	s.Unpushed, s.UnpushedTo = e.Reason, e.Branch
 	return nil
 }
 
 func (s *State) applyPushed(event.Pushed) error {
-	s.Unpushed = ""
+	s.Unpushed, s.UnpushedTo = "", ""
 	return nil
 }

@@ -66,10 +66,11 @@ type State struct {
 	Reassign      []event.Substitutes `json:"reassign,omitempty"`
 
 	// The supervisor, the end of the team, and the route of the checkpoints in git.
-	Supervisor *Supervisor   `json:"supervisor,omitempty"` // nil: the board never had a supervisor
-	Teardown   *Teardown     `json:"teardown,omitempty"`   // progress of the end of the team; nil: not begun since the last run
-	Unpushed   string        `json:"unpushed,omitempty"`   // why checkpoints have not reached the remote; "": they have, or there is none
-	Git        *event.GitWay `json:"git,omitempty"`        // route of the last run with checkpoints in git; nil: there was none
+	Supervisor *Supervisor   `json:"supervisor,omitempty"`      // nil: the board never had a supervisor
+	Teardown   *Teardown     `json:"teardown,omitempty"`        // progress of the end of the team; nil: not begun since the last run
+	Unpushed   string        `json:"unpushed,omitempty"`        // why checkpoints have not reached the remote; "": they have, or there is none
+	UnpushedTo string        `json:"unpushed_branch,omitempty"` // branch of those checkpoints
+	Git        *event.GitWay `json:"git,omitempty"`             // route of the last run with checkpoints in git; nil: there was none
 }
 
 // NeverRan reports whether no run has started yet. Even then the journal may have decisions of a

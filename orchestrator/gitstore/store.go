@@ -110,13 +110,13 @@ func (e *SecretError) Error() string {
 func (e *SecretError) Hint() string {
 	if e.Own != "" { // nobody can edit a journal, and git has nothing to ignore there
 		return "secrets_allow: ['" + strings.ReplaceAll(e.Own, "'", "''") + "'] in .kanban-run.yaml lets this file of the run pass as it is, " +
-			"so the secret itself has to be replaced; or leave the setting checkpoint out; then the same command goes on"
+			"so the secret itself has to be replaced; or leave the setting checkpoint out"
 	}
 	if e.Made {
 		return "take it out of the commits (git rebase -i), " +
-			"or pass it with secrets_allow: [" + e.Object[:12] + "]; then the same command goes on"
+			"or pass it with secrets_allow: [" + e.Object[:12] + "]"
 	}
-	return "take the secret out, or have git ignore the file; then the same command goes on"
+	return "take the secret out, or have git ignore the file"
 }
 
 // Open ends the processes of git that a killed run left, and then finds the repository, the branch

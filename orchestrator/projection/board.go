@@ -75,8 +75,8 @@ type Board struct {
 	Settings     *Settings      `json:"settings,omitempty"`
 	Unanswered   []string       `json:"unanswered,omitempty"`      // members of the team that never answered the request to shut down
 	Unpushed     string         `json:"unpushed,omitempty"`        // why checkpoints have not reached the remote
-	Branch       string         `json:"unpushed_branch,omitempty"` // branch whose checkpoints the remote may lack; only in a SUMMARY
-	Unsaved      bool           `json:"unsaved,omitempty"`         // the last checkpoint failed; only in a SUMMARY
+	Branch       string         `json:"unpushed_branch,omitempty"` // branch of those checkpoints
+	Unsaved      bool           `json:"unsaved,omitempty"`         // the last checkpoint failed: the work since the one before is only in this clone
 	Hint         string         `json:"hint,omitempty"`            // next action of a person; only in a SUMMARY
 	Session      string         `json:"session,omitempty"`         // last session of an agent that worked on a task
 	Workdir      string         `json:"workdir,omitempty"`         // folder of the last run, the base of task paths
@@ -194,7 +194,7 @@ func (f *Fold) Board(path string, h *flow.History, facts Facts) Board {
 		Totals: f.Totals, Began: f.Began, Runs: f.Runs, LastRun: f.LastRun,
 		Used: flow.Tally{Used: used}, Limits: s.Limits, Agent: facts.Live, Next: facts.Next, Refused: facts.Refused,
 		Supervisor: newSupervisor(s.Supervisor), MissingTools: f.Tools, Notices: f.Notices, Lenient: s.Lenient,
-		Unanswered: s.Teardown.Unanswered(), Unpushed: s.Unpushed, Session: s.Session, Workdir: f.Workdir,
+		Unanswered: s.Teardown.Unanswered(), Unpushed: s.Unpushed, Branch: s.UnpushedTo, Session: s.Session, Workdir: f.Workdir,
 		Records: max(f.Records, h.Seq), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked,
 		Actions: f.Actions, Healthy: f.healthy(), From: f.start, To: f.Last, Log: facts.Log,
 		Journal: facts.Journal, Damage: facts.Damage, Archive: facts.Archive, Earlier: f.Earlier, Steps: slices.Clone(f.Steps),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
@@ -123,7 +124,7 @@ func (b *Board) hint() string {
 	case q.About == event.AboutChanged:
 		return "if that was not you, put it back"
 	case len(q.Choices) == 0:
-		return "mend it"
+		return cmp.Or(b.fix, "mend it")
 	default:
 		return ""
 	}
@@ -138,18 +139,19 @@ func (c Choice) brief() string {
 
 // Advice returns in a line what a person can do next for the board, or "" if there is nothing to do.
 func (b *Board) Advice() string {
+	until, timed := b.Waits.until()
 	switch {
 	case b.Hint != "":
 		return b.Hint
 	case b.Who == Decide && b.question != nil:
 		return b.Card().Line()
-	case b.Who == Mend:
+	case b.Outcome == event.Later && !b.IsSettled() && timed:
+		return goesOn + " after " + until.Local().Format("2006-01-02 15:04:05 MST")
+	case b.Who == Mend, b.fix != "" && !b.IsSettled() && (b.Who == RunAgain || b.Who == Decide):
 		return b.fix
 	case b.Outcome == event.Owned:
 		return "another run owns this board or works on its task; kanban-run status " + failure.Quote(b.Board) +
 			" shows where it stands; once that has ended, " + goesOn
-	case b.Who == RunAgain && b.fix != "" && !b.IsSettled():
-		return b.fix
 	case b.Outcome == event.Later && !b.IsSettled():
 		return goesOn + " once the provider's limit is over"
 	case b.Outcome == event.LimitReached && !b.IsSettled():
@@ -161,6 +163,15 @@ func (b *Board) Advice() string {
 	default:
 		return ""
 	}
+}
+
+// until returns the time until which a wait lasts. The second result is false if it is not known.
+func (w *Wait) until() (time.Time, bool) {
+	if w == nil {
+		return time.Time{}, false
+	}
+	at, err := time.Parse(time.RFC3339, w.Until)
+	return at, err == nil
 }
 
 // goesOn tells of the command of the last run.

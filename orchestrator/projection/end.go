@@ -108,7 +108,26 @@ func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 			b.Outcome, b.exit = event.Interrupted, exitKilled
 		}
 	}
+	f.unsave(b, s, facts)
 }
+
+// unsave makes the end of a run unsaved if its work is thrown away with the machine of a CI job, because the
+// remote lacks checkpoints. Where a person has to act anyhow, or the run failed, that stays.
+func (f *Fold) unsave(b *Board, s *flow.State, facts *Facts) {
+	if b.Unsaved = f.ending.Unsaved; facts.isRunning(s) || !f.Run.Discarded || s.Unpushed == "" {
+		return
+	}
+	switch b.Outcome {
+	case event.Complete, event.LimitReached, event.Later:
+		b.standBy(flow.Finish{Outcome: event.Unsaved, By: event.ByUnsaved,
+			Text: b.Reason.Said + "; but the checkpoints on " + s.UnpushedTo + " have not reached the remote: " + s.Unpushed}, true)
+		b.fix, b.exit = unsavedFix, 0
+	}
+}
+
+// unsavedFix tells what mends an unsaved end.
+const unsavedFix = "let the job push the branch (in GitHub Actions permissions: contents: write, and no rule against it); " +
+	"then the same command pushes what waits, in this clone; elsewhere the board goes on from the last checkpoint there"
 
 // standBy sets the outcome with its reason. The parameter news tells that the last record of the journal
 // does not say so.
@@ -310,24 +329,28 @@ func (b *Board) SetUnreadable(err error) {
 // SetInvalid changes the board to one that cannot be run. It keeps the tasks and the cost. The hint of
 // err becomes the advice.
 func (b *Board) SetInvalid(err error) {
-	b.Reason = Reason{By: event.ByFile}
-	b.Reason.Said, _, _ = strings.Cut(err.Error(), "\n")
+	said, _, _ := strings.Cut(err.Error(), "\n")
+	b.EndAs(event.RunInterrupted{Outcome: event.Invalid, By: event.ByFile, Reason: said, Hint: failure.HintOf(err)})
 	if b.Tasks == nil {
 		b.Tasks = []Task{}
 	}
-	b.State, b.Outcome, b.Who, b.Waits, b.question, b.Choices, b.fix = Ended, event.Invalid, Mend, nil, nil, nil, failure.HintOf(err)
-	code := b.Outcome.Exit()
-	b.Exit = &code
-	b.weigh()
 }
 
 // EndAs changes the board to what a run that ended now made of it, although its journal does not tell
-// so: the run failed, or was kept out by another run.
-func (b *Board) EndAs(end flow.Finish, code int, q *Question) {
-	b.standBy(end, true)
-	b.State, b.Who, b.Waits, b.Exit, b.asks = Ended, b.Outcome.Who(), nil, &code, q.isEnd()
-	b.question, b.Choices, b.settled, b.reopened = q, nil, false, false
-	b.offer()
+// so: the run failed, or was kept out by another run. What a person may decide stays if the end asks for it.
+func (b *Board) EndAs(end event.RunInterrupted) {
+	b.standBy(flow.Finish{Outcome: end.Outcome, Text: end.Reason, By: end.By}, true)
+	b.exit, b.fix, b.Unsaved = end.Exit, end.Hint, end.Unsaved
+	b.State, b.Who, b.Waits, b.settled, b.reopened = Ended, b.Outcome.Who(), nil, false, false
+	if end.Until != "" {
+		b.Waits = &Wait{For: "provider", Until: end.Until, Text: "the provider's limit"}
+	}
+	if !b.Outcome.AsksPerson() {
+		b.question, b.Choices = nil, nil
+	}
+	b.asks = b.question.isEnd()
+	code := b.code()
+	b.Exit = &code
 	b.weigh()
 }
 

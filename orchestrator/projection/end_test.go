@@ -246,15 +246,46 @@ func TestReasonWhere(t *testing.T) {
 // TestEndAs: a run that failed, or that another run kept out, is shown as it ended, whatever the
 // journal says.
 func TestEndAs(t *testing.T) {
-	q := &Question{About: event.AboutStep, Why: "stuck", Choices: []Choice{{Word: event.Retry, Does: "has it tried again"}}}
 	b := show(endOf(event.LimitReached, "$5"), Facts{List: listOf(t, "tasks: [a.md]\n"), Current: "a.md"})
-	b.EndAs(flow.Finish{Outcome: event.NeedsPerson, Text: "stuck"}, 3, q)
+	b.question = &Question{About: event.AboutStep, Why: "stuck", Choices: []Choice{{Word: event.Retry, Does: "has it tried again"}}}
+	b.offer()
+	b.EndAs(event.RunInterrupted{Outcome: event.NeedsPerson, Reason: "stuck"})
 	if b.State != Ended || b.Who != Decide || *b.Exit != 3 || b.Weight != event.Critical || b.Request() != "kanban-run ack k.yaml retry: stuck" || len(b.Choices) != 1 {
 		t.Errorf("%s, %s, exit %d, weight %d: %s", b.State, b.Who, *b.Exit, b.Weight, b.Request())
 	}
-	b.EndAs(flow.Finish{Outcome: event.Owned, Text: "pid 7"}, 6, nil)
+	b.EndAs(event.RunInterrupted{Outcome: event.Owned, Reason: "pid 7"})
 	if b.Who != RunAgain || *b.Exit != 6 || b.Headline() != "k.yaml stopped (another run has it): pid 7" || len(b.Choices) > 0 || b.Request() != "" {
 		t.Errorf("%s, exit %d: %s", b.Who, *b.Exit, b.Headline())
+	}
+}
+
+// TestUnsaved: in a CI job the work is thrown away if the remote lacks checkpoints, and so 0, 7 and 75 become 1 in all
+// views; where a person has to act anyhow, that stays.
+func TestUnsaved(t *testing.T) {
+	over := Facts{List: listOf(t, "tasks: [a.md]\n"), Board: flow.Board{Terminal: true}}
+	open := Facts{List: listOf(t, "tasks: [a.md]\n"), Current: "a.md"}
+	ok := stateOn(over.List, event.Complete, flow.CompleteText, "ok")
+	for name, tt := range map[string]struct {
+		state  flow.State
+		facts  Facts
+		unsafe bool // of a CI job
+		want   event.Outcome
+	}{
+		"complete, in a job":       {ok, over, true, event.Unsaved},
+		"complete, elsewhere":      {ok, over, false, event.Complete},
+		"a limit, in a job":        {endOf(event.LimitReached, "$5"), open, true, event.Unsaved},
+		"a busy provider":          {endOf(event.Later, "busy"), open, true, event.Unsaved},
+		"no valid reply, in a job": {endOf(event.Exhausted, "no JSON"), open, true, event.Exhausted},
+		"stopped by a signal":      {endOf(event.Interrupted, "SIGINT"), open, true, event.Interrupted},
+	} {
+		tt.state.Unpushed, tt.state.UnpushedTo = "GH013", "board/k.yaml"
+		b := show(tt.state, tt.facts, event.RunStarted{Discarded: tt.unsafe})
+		if b.Outcome != tt.want || *b.Exit != tt.want.Exit() || b.Branch != "board/k.yaml" {
+			t.Errorf("%s: %s with exit code %d: %s", name, b.Outcome, *b.Exit, b.Reason.Said)
+		}
+		if unsaved := b.Outcome == event.Unsaved; unsaved && (b.Who != Mend || !strings.Contains(b.Advice(), "let the job push the branch")) {
+			t.Errorf("%s: %s acts: %s", name, b.Who, b.Advice())
+		}
 	}
 }
 

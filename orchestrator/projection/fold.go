@@ -64,6 +64,7 @@ type ending struct {
 	By       event.By
 	Exit     int    // exit code of a run that a signal ended; 0: that of Outcome
 	Hint     string // what mends it; "": not known
+	Unsaved  bool   // the last checkpoint failed
 }
 
 // Keep bounds the lists of a Fold. The totals count what is left out.
@@ -170,7 +171,7 @@ func (f *Fold) applyRun(e event.Entry, _ event.Sentence) (mention, bool) {
 	case event.RunFinished:
 		f.endRun(ending{Outcome: ev.Outcome, Remarked: ev.IsRemarked(), By: ev.By})
 	case event.RunInterrupted:
-		f.endRun(ending{Outcome: ev.Outcome, By: ev.By, Exit: ev.Exit, Hint: ev.Hint})
+		f.endRun(ending{Outcome: ev.Outcome, By: ev.By, Exit: ev.Exit, Hint: ev.Hint, Unsaved: ev.Unsaved})
 	case event.Acknowledged:
 		if ev.ID == "" { // a person decided while no run was at work
 			f.forget()

@@ -238,7 +238,7 @@ func TestMarkdownKeepsToItsLimit(t *testing.T) {
 	}
 	bad := *big
 	boards[17] = &bad
-	bad.EndAs(flow.Finish{Outcome: event.Exhausted, Text: "no reply"}, 4, nil)
+	bad.EndAs(event.RunInterrupted{Outcome: event.Exhausted, Reason: "no reply"})
 	bad.Hint = "look at it"
 	for _, limit := range []int{1 << 20, 50_000, 1000} {
 		got := Markdown(boards, same, limit)

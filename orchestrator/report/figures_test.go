@@ -112,7 +112,7 @@ func TestFiguresAgree(t *testing.T) {
 			if row := fmt.Sprintf("  steps    %d; agents worked", s.finished); !strings.Contains(status, row) {
 				t.Errorf("seed %d, %s: status lacks %q:\n%s", seed, name, row, status)
 			}
-			b.EndAs(flow.Finish{Outcome: event.LimitReached, Text: "a limit"}, 7, nil)
+			b.EndAs(event.RunInterrupted{Outcome: event.LimitReached, Reason: "a limit"})
 			tries := fmt.Sprint(s.attempts)
 			if s.rejected > 0 {
 				tries += fmt.Sprintf(" (%d rejected)", s.rejected)

@@ -116,7 +116,7 @@ func (s Screen) figures(b *projection.Board, verbose bool, row func(name, format
 	if b.State == projection.NeverRun && b.Records == 0 {
 		return
 	}
-	if b.Unpushed != "" {
+	if b.Unpushed != "" && b.Outcome != event.Unsaved { // whose reason says it
 		row("unpushed", "checkpoints have not reached the remote: %s", b.Unpushed)
 	}
 	row("cost", "%s", costOf(b))

@@ -111,7 +111,7 @@ func TestTable(t *testing.T) {
 		boards = append(boards, &b)
 	}
 	for _, b := range []*projection.Board{boards[0], boards[4], boards[5]} {
-		b.EndAs(flow.Finish{Outcome: event.Complete, Text: flow.CompleteText}, 0, nil)
+		b.EndAs(event.RunInterrupted{Outcome: event.Complete, Reason: flow.CompleteText})
 	}
 	names := func(lines []string) string {
 		var all []string

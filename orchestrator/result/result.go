@@ -14,68 +14,34 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
-	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
-	"kanban-run/orchestrator/projection"
+	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/trust"
 )
 
-// Result is the end of a board's run. Its JSON is a part of the last line that the command
-// "run --json" prints. The package of that command sets Hint and Code.
+// Result is the end of a board's run in this process.
 type Result struct {
-	Board   string        `json:"board"`
-	Outcome event.Outcome `json:"outcome"`
-	Text    string        `json:"text"`
-
-	Remarked bool   `json:"-"` // see flow.Finish
-	Undone   string `json:"-"` // the same
-	// Said is the reply of the last task agent, or the last line on stderr of an attempt without a
-	// valid reply. It is "" unless the outcome is needs_person or incomplete.
-	Said  string     `json:"said,omitempty"`
-	Hint  string     `json:"hint,omitempty"` // next action of a person
-	Steps int        `json:"steps"`          // steps finished in this run
-	Used  flow.Tally `json:"used"`           // use by the attempts of this run
-	// Until is the time from which the provider accepts calls again, in RFC 3339. It is "" if the
-	// provider names no time, or if the outcome is not "later".
-	Until string `json:"until,omitempty"`
-	Code  int    `json:"exit_code"` // exit code for this board
-
-	// Unpushed is the branch whose checkpoints may be missing on the remote; "" if none is missing
-	// or no remote is used.
-	Unpushed  string `json:"unpushed,omitempty"`
-	Unreached string `json:"unpushed_reason,omitempty"` // why the remote may lack them, in git's words
-	// Unsaved reports that the last checkpoint failed. The work since the last successful
-	// checkpoint is only in this clone.
-	Unsaved bool `json:"unsaved,omitempty"`
-
-	Again   bool           `json:"-"` // the board has had earlier runs
-	Lenient bool           `json:"-"` // the outcome "incomplete" is no failure
-	Log     string         `json:"-"` // path of supervisor-log.md; "" where no person can read it
-	Command *event.Command `json:"-"` // command line of the run; nil: not known
-	Err     error          `json:"-"` // error that ended the run; nil after an interruption or at an end without an error
-	Exit    int            `json:"-"` // exit code of an interruption; 0: it follows from the outcome
-	// Question is what a person may decide about the board; nil if nothing is known.
-	Question *projection.Question `json:"-"`
+	Board string
+	// End is how the run ended. It is the record in the journal of the board, or one that no journal has:
+	// of a run that was refused, whose journal cannot be written, or of a dry run.
+	End       event.RunInterrupted
+	Journaled bool           // the journal has End
+	Begun     bool           // the journal has the beginning of the run
+	Command   *event.Command // command line of the run; nil: not known
+	Undone    string         // what a dry run leaves undone, see flow.Finish
+	Err       error          // error that ended the run; nil after an interruption or at an end without an error
 }
 
-// Explain sets the outcome and the text of a run that ended with err, with its exit code after an
-// interruption, and otherwise Until and Err. If err is nil, it changes nothing.
+// Explain sets the end of a run that ended with err, and Err. If err is nil, it changes nothing.
 func (r *Result) Explain(stop context.Context, err error) {
 	if err == nil {
 		return
 	}
-	end := Of(stop, err)
-	r.Outcome, r.Exit = end.Outcome, end.Exit
-	if r.Outcome == event.Interrupted {
-		r.Text = context.Cause(stop).Error()
-		return
+	unsaved := r.End.Unsaved
+	r.End, r.Journaled = Of(stop, err), false
+	if r.End.Unsaved = unsaved; r.End.Outcome != event.Interrupted {
+		r.Err = err
 	}
-	r.Text, r.Until, r.Err = oneLine(err), end.Until, err
-}
-
-// End returns how the run ended, in the form of package flow.
-func (r *Result) End() flow.Finish {
-	return flow.Finish{Outcome: r.Outcome, Text: r.Text, Remarked: r.Remarked}
 }
 
 // oneLine joins the lines of an error's text, without repeated lines. On a full disk several acts
@@ -93,13 +59,34 @@ func oneLine(err error) string {
 // Of returns the record of a run that ended with err. The outcome is event.Interrupted if the context named
 // stop has ended and err wraps the cause of that end. Board, and what only the run knows, are not set.
 func Of(stop context.Context, err error) event.RunInterrupted {
-	end := event.RunInterrupted{Outcome: outcomeOf(stop, err), Reason: err.Error(), By: byOf(err), Exit: exitOf(err),
-		Hint: cmp.Or(failure.HintOf(err), durable.MachineHint(err)), Changed: errors.As(err, new(*trust.ChangedError))}
+	end := event.RunInterrupted{Outcome: outcomeOf(stop, err), Reason: oneLine(err), By: byOf(err), Exit: exitOf(err),
+		Changed: errors.As(err, new(*trust.ChangedError))}
+	if end.Outcome == event.Interrupted {
+		end.Reason = context.Cause(stop).Error()
+		return end
+	}
 	var later *agent.LaterError
 	if end.Outcome == event.Later && errors.As(err, &later) && !later.Reset.IsZero() {
 		end.Until = later.Reset.UTC().Format(time.RFC3339)
 	}
+	if !errors.As(err, new(*durable.HeldError)) { // a view names the board in question
+		end.Hint = HintOf(err)
+	}
+	if saysHow := errors.As(err, new(interface{ Resumes() })) || durable.MachineHint(err) != ""; end.Outcome == event.Failed && !saysHow {
+		end.Hint = cmp.Or(end.Hint, "mend that") + "; then the same command goes on"
+	}
 	return end
+}
+
+// HintOf returns what a person can do about an error, or "".
+func HintOf(err error) string {
+	if errors.As(err, new(*rundir.KeptError)) {
+		return failure.HintOf(err)
+	}
+	if durable.IsMachineFault(err) {
+		return durable.MachineHint(err)
+	}
+	return cmp.Or(failure.HintOf(err), durable.OwnerHint(err), durable.MachineHint(err))
 }
 
 func outcomeOf(stop context.Context, err error) event.Outcome {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"syscall"
 	"testing"
 	"time"
@@ -39,30 +40,34 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestExplain: the cause of stop makes an interruption, any other error is said once, and a limit
-// of a provider says until when.
+// TestExplain: the cause of stop makes an interruption, any other error is said once with what mends it, and a
+// limit of a provider says until when.
 func TestExplain(t *testing.T) {
 	stopped, stop := context.WithCancelCause(context.Background())
 	cause := signal(143)
 	stop(cause)
 	reset := time.Date(2026, 11, 25, 4, 0, 0, 0, time.UTC)
-	full, errAny := errors.New("write journal: disk full"), errors.New("any")
+	full, hint := errors.New("write journal: disk full"), (&agent.LaterError{}).Hint()
+	later := event.RunInterrupted{Outcome: event.Later, Reason: "quota", Hint: hint}
+	until := event.RunInterrupted{Outcome: event.Later, Reason: "quota (until 2026-11-25T04:00:00Z)", Until: "2026-11-25T04:00:00Z", Hint: hint}
+	failed := event.RunInterrupted{Outcome: event.Failed, Reason: full.Error(), Hint: "mend that; then the same command goes on"}
+	was := event.RunInterrupted{Outcome: event.Complete, Reason: "as it was"}
 	for _, c := range []struct {
-		stop context.Context
-		err  error
-		want Result
+		stop  context.Context
+		err   error
+		want  event.RunInterrupted
+		fails bool
 	}{
-		{context.Background(), nil, Result{Outcome: event.Complete, Text: "as it was"}},
-		{stopped, errors.Join(cause, &agent.LaterError{Reset: reset}), Result{Outcome: event.Interrupted, Text: cause.Error(), Exit: 143}},
-		{stopped, full, Result{Outcome: event.Failed, Text: full.Error(), Err: errAny}},
-		{context.Background(), &agent.LaterError{Text: "quota", Reset: reset.In(time.FixedZone("", 3600))},
-			Result{Outcome: event.Later, Text: "quota (until 2026-11-25T04:00:00Z)", Until: "2026-11-25T04:00:00Z", Err: errAny}},
-		{context.Background(), &agent.LaterError{Text: "quota"}, Result{Outcome: event.Later, Text: "quota", Err: errAny}},
-		{context.Background(), errors.Join(full, full), Result{Outcome: event.Failed, Text: full.Error(), Err: errAny}},
+		{context.Background(), nil, was, false},
+		{stopped, errors.Join(cause, &agent.LaterError{Reset: reset}), event.RunInterrupted{Outcome: event.Interrupted, Reason: cause.Error(), Exit: 143}, false},
+		{stopped, full, failed, true},
+		{context.Background(), &agent.LaterError{Text: "quota", Reset: reset.In(time.FixedZone("", 3600))}, until, true},
+		{context.Background(), &agent.LaterError{Text: "quota"}, later, true},
+		{context.Background(), errors.Join(full, full), failed, true},
 	} {
-		got := Result{Outcome: event.Complete, Text: "as it was"}
+		got := Result{End: was}
 		got.Explain(c.stop, c.err)
-		if got.Outcome != c.want.Outcome || got.Text != c.want.Text || got.Until != c.want.Until || got.Exit != c.want.Exit || (got.Err != nil) != (c.want.Err != nil) {
+		if !reflect.DeepEqual(got.End, c.want) || (got.Err != nil) != c.fails {
 			t.Errorf("%v: %+v, want %+v", c.err, got, c.want)
 		}
 	}
