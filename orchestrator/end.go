@@ -70,10 +70,6 @@ func (l *loop) conclude(end flow.Finish, err error, res *result.Result) error {
 
 // finish journals that the run is over.
 func (l *loop) finish(end flow.Finish, behind string, res *result.Result) (err error) {
-	// What an agent brought about by itself is told in its own words.
-	if printed := l.caller.Printed(); end.Outcome == event.Exhausted && printed != "" && !end.Quotes {
-		end.Text += "; it said on stderr: " + printed
-	}
 	l.supervisor.WarnOfUnheld(end)
 	if p := l.ledger.State().Proposal(end); p != nil {
 		err = l.ledger.Append(*p)

@@ -42,7 +42,7 @@ func (l *loop) isPassedOver(refused error, e flow.Spawn) bool {
 // setAside lets the board go on without the task of the open step.
 func (l *loop) setAside(e flow.SetAside) error {
 	return l.ledger.Record(event.TaskSetAside{Step: e.Step, Task: e.Task, Role: e.Role, Status: e.Status,
-		Reason: l.caller.Reason(e), Done: l.workspace.SaysDone(e.Task)})
+		Reason: e.Reason, Done: l.workspace.SaysDone(e.Task)})
 }
 
 // suspectLoop puts a task into quarantine (seed 002, "Review Loop"). If the Manager's role accepts

@@ -93,14 +93,13 @@ func (c *Caller) accountsOf(call event.Call) attempt.Accounts {
 }
 
 // Restore adds the costs that earlier runs journaled for the sessions of the open step and of the
-// supervisor, and notes what the agents of the open step said. Some tools report the cost of a whole
+// supervisor. Some tools report the cost of a whole
 // session. Without Restore, the costs of earlier attempts would be charged twice.
 func (c *Caller) Restore(e event.Event) {
 	switch e.(type) {
 	case event.StepStarted, event.StepFinished:
 		c.BeginStep(time.Time{})
 	}
-	c.hear(e)
 	end, ok := event.EndOf(e)
 	if !ok || end.Call.IsReview() || end.Session == "" {
 		return

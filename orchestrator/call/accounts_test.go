@@ -36,29 +36,6 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestRestoreWords: what the agents of an open step said in an earlier run is known, as the reason for which its task is set
-// aside tells it, and what those of a finished step said is not.
-func TestRestoreWords(t *testing.T) {
-	ref := event.AttemptRef{Step: 2, Call: event.TaskCall}
-	c := NewCaller(Turn{Used: &event.Used{}})
-	for _, at := range []struct {
-		e             event.Event
-		said, printed string
-	}{
-		{event.StepStarted{Step: 2}, "", ""},
-		{event.ReplyRejected{AttemptRef: ref, Stderr: "no key\n"}, "", "no key"},
-		{event.ReplyAccepted{AttemptRef: ref, Message: "I am blocked"}, "I am blocked", ""},
-		{event.RunStarted{}, "I am blocked", ""},
-		{event.ReplyAccepted{AttemptRef: event.AttemptRef{Step: 2, Call: event.ManagerCall}, Message: "next"}, "I am blocked", ""},
-		{event.StepFinished{Step: 2}, "", ""},
-	} {
-		c.Restore(at.e)
-		if c.Said() != at.said || c.Printed() != at.printed {
-			t.Errorf("after %T: Said() = %q, Printed() = %q, want %q and %q", at.e, c.Said(), c.Printed(), at.said, at.printed)
-		}
-	}
-}
-
 // TestWarnings: once of each limit that is nearly used, and of a limit of cost that cannot hold.
 func TestWarnings(t *testing.T) {
 	r := newRig(t)

@@ -75,8 +75,6 @@ type Caller struct {
 	emptied   []event.Call       // calls whose streams are to be emptied when their replies are on disk
 	keptStep  int                // the step of which keptFirst is
 	keptFirst map[event.Call]int // the first attempt of each call whose output this run has kept
-	said      string             // reply of the last task agent in the open step
-	printed   string             // last line on stderr, see Caller.Printed
 	unwritten *Attempt           // the last attempt, if its output could not be written to files; or nil
 	opened    time.Time          // when the open step began; zero if it began in an earlier run
 	paused    time.Duration      // time for which Ctrl-Z has paused the open step

@@ -371,7 +371,6 @@ type keeper interface {
 // after a command that rejects the work, and if KeepOutput is set. An error of the streams is
 // returned only if they are kept.
 func (c *Caller) record(a *Attempt, ev event.Event) error {
-	c.hear(ev)
 	switch ev := ev.(type) {
 	case event.ReplyRejected:
 		kept := c.keepStreams(a)

@@ -13,38 +13,7 @@ import (
 // the supervisor are kept, because only its session outlives a step. The argument at is the time at
 // which the step begins, or zero if the step began in an earlier run.
 func (c *Caller) BeginStep(at time.Time) {
-	c.accounts, c.said, c.printed, c.paused, c.opened = attempt.Accounts{}, "", "", 0, at
-}
-
-// hear notes what an agent of the open step has said, at the end of its attempt.
-func (c *Caller) hear(e event.Event) {
-	if _, line, ok := event.PrintedBy(e); ok {
-		c.printed = line
-	}
-	if message, ok := event.SaidBy(e); ok {
-		c.said, c.printed = message, ""
-	}
-}
-
-// Said returns the reply of the last task agent in the open step, also in an earlier run; "": there
-// is none.
-func (c *Caller) Said() string { return c.said }
-
-// Printed returns the last line that the last attempt of the open step without a valid reply wrote
-// to stderr.
-func (c *Caller) Printed() string { return c.printed }
-
-// Reason returns the reason for which a task is set aside, with the words of the task's agent,
-// because they tell more than a status.
-func (c *Caller) Reason(e flow.SetAside) string {
-	switch {
-	case e.Said && c.said != "":
-		return e.Reason + ": " + c.said
-	case !e.Said && c.printed != "":
-		return e.Reason + "; it said on stderr: " + c.printed
-	default:
-		return e.Reason
-	}
+	c.accounts, c.paused, c.opened = attempt.Accounts{}, 0, at
 }
 
 // Steps returns the number of steps that this run has finished, without those of the supervisor.
@@ -92,7 +61,7 @@ func (c *Caller) leaving(step *flow.Step) *event.Leaving {
 	default:
 		return nil
 	}
-	left := &event.Leaving{Tree: c.projectHash(), Said: c.said}
+	left := &event.Leaving{Tree: c.projectHash(), Said: step.Said}
 	entry := c.Workspace.LastEntry(step.Task)
 	if left.Tree == "" { // the tree is not known, so take the agent's words, which tell less
 		left.Finding = event.FindingOf(left.Said + "\n" + entry)

@@ -38,9 +38,9 @@ func TestFinishStep(t *testing.T) {
 			now := time.Now()
 			r.Now = func() time.Time { return now }
 			r.BeginStep(now.Add(-10 * time.Second))
-			r.paused, r.said = 4*time.Second, "I found a bug"
+			r.paused = 4 * time.Second
 			step := r.journal.state.Step
-			step.TaskStatus, step.Reply = tt.status, &event.ReplyAccepted{Status: "ok", NextTask: tt.next}
+			step.TaskStatus, step.Said, step.Reply = tt.status, "I found a bug", &event.ReplyAccepted{Status: "ok", NextTask: tt.next}
 			step.Call = event.ManagerCall
 			r.journal.state.Quarantine = []flow.Quarantine{{Task: "b.md"}}
 			if err := r.FinishStep(step, Left{BoardSHA: r.board.SHA, Warning: "odd", Change: flow.Change{Dropped: []string{"c.md"}, Renamed: []event.Rename{{From: "a", To: "b"}}}}); err != nil {
@@ -56,8 +56,8 @@ func TestFinishStep(t *testing.T) {
 			if tt.leaves && !tt.other && (e.Leaving.Said != "I found a bug" || e.Leaving.Finding == "" && e.Leaving.Tree == "") {
 				t.Errorf("leaves %+v", e.Leaving)
 			}
-			if steps := 1; tt.checkpoint == "" && r.Steps() != steps || tt.checkpoint != "" && r.Steps() != 0 || r.Said() != "I found a bug" {
-				t.Errorf("%d steps, said %q", r.Steps(), r.Said())
+			if steps := 1; tt.checkpoint == "" && r.Steps() != steps || tt.checkpoint != "" && r.Steps() != 0 {
+				t.Errorf("%d steps", r.Steps())
 			}
 		})
 	}

@@ -14,7 +14,7 @@ func (c *Caller) Walk() error {
 	if err != nil {
 		return err
 	}
-	walked, after, err := c.Workspace.Walk(b, c.Journal.State(), c.said)
+	walked, after, err := c.Workspace.Walk(b, c.Journal.State())
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func TestFinishWalked(t *testing.T) {
 			r := newRig(t)
 			step := r.journal.state.Step
 			step.Call, step.TaskStatus = event.ManagerCall, "ok"
-			decision, after, err := r.Workspace.Walk(r.board, &r.journal.state, "")
+			decision, after, err := r.Workspace.Walk(r.board, &r.journal.state)
 			if err == nil {
 				err = r.journal.Record(decision)
 			}

@@ -289,29 +289,6 @@ func (e AttemptStopped) Sentence() Sentence {
 	return s
 }
 
-// PrintedBy returns the last line on stderr of an attempt that ended without a valid reply. The
-// event e is the end of this attempt. For any other event, PrintedBy returns false.
-func PrintedBy(e Event) (about AttemptRef, line string, ok bool) {
-	switch e := e.(type) {
-	case ReplyRejected:
-		return e.AttemptRef, LastLine(e.Stderr), true
-	case AttemptStopped:
-		return e.AttemptRef, LastLine(e.Stderr), true
-	default:
-		return about, "", false
-	}
-}
-
-// SaidBy returns the message of a reply to the call of a task's agent. For any other event, SaidBy
-// returns false.
-func SaidBy(e Event) (message string, ok bool) {
-	reply, ok := e.(ReplyAccepted)
-	if !ok || reply.Call != TaskCall {
-		return "", false
-	}
-	return reply.Message, true
-}
-
 // UseOf returns the time and the spending of the attempt or judge that e ends. It returns false for
 // any other event, and for a judge that was never started.
 func UseOf(e Event) (millis int64, spent *Spending, ok bool) {

@@ -34,7 +34,6 @@ type SetAside struct {
 	Role   string
 	Status string // the status of the task from now on
 	Reason string
-	Said   bool // Status is from the reply of the task's agent
 }
 
 func (SetAside) effect() {}
@@ -149,7 +148,7 @@ func (s *State) passOver(Board) Effect {
 	case step.TaskStatus == "" && step.Role == event.ManagerRole:
 		e.Status, e.Reason = "blocked", "it is a task for the Manager itself, and walk only goes down the list"
 	case step.TaskStatus != "" && step.TaskStatus != StatusOK:
-		e.Status, e.Reason, e.Said = step.TaskStatus, step.Role+" replied "+step.TaskStatus, true
+		e.Status, e.Reason = step.TaskStatus, step.Role+" replied "+step.TaskStatus+step.said()
 	default:
 		return nil
 	}
@@ -160,10 +159,22 @@ func (s *State) passOver(Board) Effect {
 // without this task. Otherwise it returns the given end of the run.
 func (s *State) orSetAside(end Finish, status string) Effect {
 	step := s.Step
-	if end.Outcome == event.Frozen || !s.MaySetAside() {
+	aside := end.Outcome != event.Frozen && s.MaySetAside()
+	if step.Printed != "" && (aside || end.Outcome == event.Exhausted) {
+		end.Text += "; it said on stderr: " + step.Printed
+	}
+	if !aside {
 		return end
 	}
 	return SetAside{Step: step.Number, Task: step.Task, Role: step.Role, Status: status, Reason: end.Text}
+}
+
+// said returns ": " and what the task's agent said last, because that tells more than a status, or "".
+func (s *Step) said() string {
+	if s.Said == "" {
+		return ""
+	}
+	return ": " + s.Said
 }
 
 // leaveAside returns the end of a run that has nothing left to try, or nil.

@@ -10,6 +10,41 @@ import (
 	"kanban-run/orchestrator/flow"
 )
 
+// TestAgentsWords: the reason for which a task is set aside, and the end without a valid reply, have the last words of the
+// agents of the step, also of those of an earlier run; those of a finished step count no more.
+func TestAgentsWords(t *testing.T) {
+	work := attempt(1, event.TaskCall, 1)
+	again := attempt(1, event.TaskCall, 2)
+	rejected := event.ReplyRejected{AttemptRef: work.AttemptRef, Reason: "no JSON", Stderr: "at x\nno key\n"}
+	blocked := event.ReplyAccepted{AttemptRef: again.AttemptRef, Status: "blocked", Message: "the database refuses me"}
+	walks := event.RunStarted{Manager: event.Walker, KeepGoing: true}
+	stops := event.RunStarted{Manager: event.Walker}
+	retries := walks
+	retries.Limits.MaxRetries = 3
+	for name, tt := range map[string]struct {
+		events []event.Event
+		want   string
+	}{
+		"its stderr, where no reply was valid": {[]event.Event{walks, one, work, rejected}, "gave no valid reply in 1 attempt for t1; the last was rejected: no JSON; it said on stderr: no key"},
+		"the same at the end of the run":       {[]event.Event{stops, one, work, rejected}, "gave no valid reply in 1 attempt for t1; the last was rejected: no JSON; it said on stderr: no key"},
+		"its reply, and no stderr before it":   {[]event.Event{retries, one, work, rejected, again, blocked}, "Implementor replied blocked: the database refuses me"},
+		"said in an earlier run":               {[]event.Event{retries, one, work, rejected, again, blocked, event.RunInterrupted{}, retries}, "Implementor replied blocked: the database refuses me"},
+	} {
+		var s flow.State
+		apply(t, &s, tt.events...)
+		text := ""
+		switch e := flow.Next(&s, flow.Board{Task: "t1", Role: "Implementor", SHA: "a"}).(type) {
+		case flow.SetAside:
+			text = e.Reason
+		case flow.Finish:
+			text = e.Text
+		}
+		if !strings.HasSuffix(text, tt.want) {
+			t.Errorf("%s: %q, want %q", name, text, tt.want)
+		}
+	}
+}
+
 // TestSetAside: design of keep_going: what would end the run sets its task aside, where the Manager can name
 // another one.
 func TestSetAside(t *testing.T) {

@@ -87,7 +87,7 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	case event.ReadyCall:
 		return s.acceptReady(e)
 	}
-	step.Left, step.Files = e.Left, e.Files
+	step.Left, step.Files, step.Said, step.Printed = e.Left, e.Files, e.Message, ""
 	if step.Plan == nil || e.Unchecked && !step.Plan.Agent {
 		step.TaskStatus = e.Status
 		step.callManager()
@@ -142,7 +142,7 @@ func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	if e.TimedOut {
 		step.TimedOut++
 	}
-	step.LastReason, step.Lacks = e.Reason, e.Lacks
+	step.LastReason, step.Lacks, step.Printed = e.Reason, e.Lacks, event.LastLine(e.Stderr)
 	return nil
 }
 
@@ -165,7 +165,7 @@ func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 		s.Step.OwnLimit = e.Reason
 	}
 	s.endHung(&cut)
-	s.Step.Left, s.Step.Lacks = e.Left, e.Lacks
+	s.Step.Left, s.Step.Lacks, s.Step.Printed = e.Left, e.Lacks, event.LastLine(e.Stderr)
 	s.stopSupervisor(e.Call)
 	return nil
 }

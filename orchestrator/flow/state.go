@@ -127,6 +127,10 @@ type Step struct {
 	OwnLimit string `json:"own_limit,omitempty"`
 	Declined string `json:"declined,omitempty"` // why the provider declined the call; "": it did not
 
+	// The agents' words.
+	Said    string `json:"said,omitempty"`    // message of the last reply of the task's agent
+	Printed string `json:"printed,omitempty"` // last line on stderr of the last attempt, if it gave no valid reply
+
 	// The work and its reviews.
 	TaskStatus string               `json:"task_status"`         // status of the task agent's accepted reply
 	Plan       *event.Plan          `json:"plan,omitempty"`      // nil: the work is not reviewed

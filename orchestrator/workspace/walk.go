@@ -18,13 +18,12 @@ import (
 	"kanban-run/orchestrator/walk"
 )
 
-// Walk returns the decision of package walk, the Manager without a model, about the open step, whose
-// agent said the given words. It also returns the board with the decision: with the task's mark and the
+// Walk returns the decision of package walk, the Manager without a model, about the open step. It also returns the board with the decision: with the task's mark and the
 // fields "current" and "ended". Errors: *failure.Invalid if the board cannot hold the decision. If this machine is out
 // of a resource, such as open files, Walk returns the system's error.
-func (w *Workspace) Walk(b *board.Board, s *flow.State, said string) (e event.ManagerWalked, after *board.Board, err error) {
+func (w *Workspace) Walk(b *board.Board, s *flow.State) (e event.ManagerWalked, after *board.Board, err error) {
 	step := s.Step
-	d, at, byNeeds, err := w.decideWalk(b, s, said)
+	d, at, byNeeds, err := w.decideWalk(b, s)
 	if err != nil {
 		return e, nil, err
 	}
@@ -76,12 +75,12 @@ func (w *Workspace) Moved(b *board.Board, e event.ManagerWalked) string {
 // decideWalk returns walk's decision, and the index of the step's task in the list. The result
 // byNeeds is true if walk met a task that depends on undone tasks. decideWalk reads only the files
 // of entries that are not marked.
-func (w *Workspace) decideWalk(b *board.Board, s *flow.State, said string) (d walk.Decision, at int, byNeeds bool, err error) {
+func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, at int, byNeeds bool, err error) {
 	step, list := s.Step, ListOf(b, w.Place.ReadTask)
 	at = list.Find(step.Task)
 	past := pastOf(s, list)
 	var unseen error // why a file could not be looked at; the file may be sound
-	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Said: event.Headline(said), Anomaly: step.Anomaly,
+	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Said: event.Headline(step.Said), Anomaly: step.Anomaly,
 		Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() }, Past: past, Head: func(i int) walk.Head {
 			path := b.Entry(i).Path
 			task, err := w.Place.ReadTask(path)

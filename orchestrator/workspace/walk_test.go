@@ -50,7 +50,7 @@ func TestWalkParsesTheBoardOnce(t *testing.T) {
 			w := New(file, file, place, b, redact.New(nil))
 			s := &flow.State{Step: &flow.Step{Number: 1, Task: "t/0000.md", TaskStatus: flow.StatusOK}}
 			walk := func() *board.Board {
-				_, after, err := w.Walk(b, s, "")
+				_, after, err := w.Walk(b, s)
 				if err != nil {
 					t.Fatal(err)
 				}
