@@ -210,7 +210,7 @@ func stateLines(h *flow.History) []string {
 	case s.Running:
 		lines = append(lines, "running")
 	case s.Outcome != "":
-		lines = append(lines, fmt.Sprintf("last run: %s: %s", s.Outcome, s.Text))
+		lines = append(lines, fmt.Sprintf("last run: %s: %s", s.Outcome.Words(), s.Text))
 	}
 	if h.Custody.Locked != "" {
 		lines = append(lines, "RECONCILE_LOCK is on")
