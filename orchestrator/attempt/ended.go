@@ -163,7 +163,7 @@ func (a *Attempt) judge(out *Ended, report agent.Report) (err error) {
 		out.Warning = joinWarnings(report.Warning, out.Reply.Warning)
 	}
 	if exit := out.Exit; failure != nil && exit.TimedOut {
-		if open := a.watch.openAt(time.Now().Add(exit.Timeout - exit.Duration)); open != "" {
+		if open := a.watch.openAt(exit.Asked); open != "" {
 			failure.Reason += "; it was waiting for " + open
 		}
 	}

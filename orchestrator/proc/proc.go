@@ -67,10 +67,11 @@ func MarkOf(name string) Mark {
 
 // Exit is the end of a command.
 type Exit struct {
-	Code     int    // exit status; -1 if a signal ended it or it was not started
-	Signal   string // signal that ended it, such as "terminated"; "" if none did
-	TimedOut bool   // the timeout ended it
-	Stopped  bool   // Stop or Kill ended it, or it was stopped before its start
+	Code     int       // exit status; -1 if a signal ended it or it was not started
+	Signal   string    // signal that ended it, such as "terminated"; "" if none did
+	TimedOut bool      // the timeout ended it
+	Stopped  bool      // Stop or Kill ended it, or it was stopped before its start
+	Asked    time.Time // when the timeout, Stop or Kill first asked it to end; zero if none did
 	Timeout  time.Duration
 	Duration time.Duration
 }

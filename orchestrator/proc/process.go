@@ -24,11 +24,12 @@ type Process struct {
 	err  error
 
 	mu     sync.Mutex
-	ended  bool   // the leader has ended; another process may get its number
-	killed bool   // SIGKILL was sent
-	cause  cause  // why the command is being ended, or was ended
-	gentle bool   // StopGently has closed the input, and SIGTERM follows
-	timer  *Timer // timer of the timeout, then of the grace; nil if there is none
+	ended  bool      // the leader has ended; another process may get its number
+	killed bool      // SIGKILL was sent
+	cause  cause     // why the command is being ended, or was ended
+	asked  time.Time // when cause was set
+	gentle bool      // StopGently has closed the input, and SIGTERM follows
+	timer  *Timer    // timer of the timeout, then of the grace; nil if there is none
 }
 
 // cause is the reason for ending a command. The first reason counts.
@@ -87,7 +88,7 @@ func (p *Process) StopGently(wait, kill time.Duration) {
 	if p.cause != none || p.hasEnded() {
 		return
 	}
-	p.cause, p.gentle = stopped, true
+	p.cause, p.asked, p.gentle = stopped, time.Now(), true
 	p.streams.input.send(nil, true)
 	p.setTimer(wait, func() { p.interrupt(stopped, kill-wait) })
 }
@@ -100,7 +101,7 @@ func (p *Process) Kill() {
 		return
 	}
 	if p.cause == none {
-		p.cause = stopped
+		p.cause, p.asked = stopped, time.Now()
 	}
 	p.kill()
 }
@@ -165,7 +166,7 @@ func (p *Process) interruptLocked(why cause, grace time.Duration) {
 	}
 	p.gentle = false
 	if p.cause == none {
-		p.cause = why
+		p.cause, p.asked = why, time.Now()
 	}
 	if grace <= 0 {
 		p.kill()
@@ -215,6 +216,7 @@ func (p *Process) recordEnd() Exit {
 	return Exit{
 		TimedOut: p.cause == timedOut,
 		Stopped:  p.cause == stopped,
+		Asked:    p.asked,
 		Timeout:  p.timeout,
 		Duration: time.Since(p.child.began),
 	}
