@@ -352,6 +352,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/plainfile":   "SUPERVISOR.md is the user's",
 		"orchestrator/frontmatter": "SUPERVISOR.md may begin with one",
 		"orchestrator/agent":       "it names a permission in their words",
+		"orchestrator/event":       "its sentence shows the last line of an output",
 	},
 	"orchestrator/rundir": {
 		"orchestrator/git":       "a second lock is in the folder .git",

@@ -409,7 +409,7 @@ func (n *nightSite) isMorning() bool {
 		}
 		want := "the board is complete"
 		if name == "one" {
-			want = "the board is incomplete: one/3.md is set aside (Implementor replied blocked: did it); one/5.md is not worked on: it needs one/3.md"
+			want = "one/3.md is blocked: did it; one/5.md is not worked on: it needs one/3.md (the board is incomplete)"
 		}
 		if n.saidOf(board) != want {
 			return false

@@ -205,6 +205,11 @@ type ReplyRejected struct {
 	End
 }
 
+// HasCrashed reports whether the agent's program failed by itself, whatever it had replied.
+func (e ReplyRejected) HasCrashed() bool {
+	return !e.TimedOut && e.Exit != "" && e.Exit != "exit status 0"
+}
+
 func (ReplyRejected) Kind() string { return "REPLY_REJECTED" }
 
 func (e ReplyRejected) Sentence() Sentence {

@@ -1,6 +1,12 @@
 package event
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
+
+// OutputHeading begins the line before the output of a review command in its feedback.
+const OutputHeading = "Its last lines on "
 
 // ReviewHeld is the outcome of a review with a verdict: seed 003, "Supervisor Feedback". Every end
 // of a review command is a verdict.
@@ -25,7 +31,7 @@ type ReviewHeld struct {
 func (ReviewHeld) Kind() string { return "REVIEW_HELD" }
 
 // Sentence returns a sentence with an excerpt of the feedback.
-func (e ReviewHeld) Sentence() Sentence { return e.with(e.excerpt()) }
+func (e ReviewHeld) Sentence() Sentence { return e.with(e.Excerpt()) }
 
 // Whole returns the sentence with the whole feedback.
 func (e ReviewHeld) Whole() Sentence { return e.with(e.Feedback) }
@@ -42,14 +48,18 @@ func (e ReviewHeld) with(feedback string) Sentence {
 		e.Player(), e.Round, Took(e.Millis), e.Spent.suffix(), feedback))
 }
 
-// excerpt shortens the feedback for a terminal. Of a command's feedback it keeps the first line,
+// Excerpt shortens the feedback for a line. Of a command's feedback it keeps the first line,
 // which reports how the command ended, and the last line of the output.
-func (e ReviewHeld) excerpt() string {
+func (e ReviewHeld) Excerpt() string {
 	if e.Call != CommandCall {
 		return Brief(e.Feedback)
 	}
 	end, printed, _ := strings.Cut(e.Feedback, "\n")
-	if last := LastLine(printed); last != "" {
+	if at := strings.LastIndex(printed, OutputHeading); at >= 0 {
+		_, printed, _ = strings.Cut(printed[at:], "\n")
+	}
+	printed = strings.TrimSpace(printed)
+	if last := cmp.Or(LastLine(printed), printed[strings.LastIndex(printed, "\n")+1:]); last != "" {
 		end += ": " + last
 	}
 	return Brief(end)

@@ -14,10 +14,11 @@ import (
 type Aside struct {
 	Task   string `json:"task"`
 	Role   string `json:"role"`
-	Status string `json:"status"` // the status in the last reply, or a constant such as [StatusStuck]
-	Text   string `json:"text"`   // why the task is set aside
-	Tried  bool   `json:"tried"`  // this run has tried the task
-	Times  int    `json:"times"`  // how often this run has set the task aside
+	Status string `json:"status"`          // the status in the last reply, or a constant such as [StatusStuck]
+	Text   string `json:"text"`            // why the task is set aside
+	Words  string `json:"words,omitempty"` // the agent's own words, if its reply or the failure of its program is why
+	Tried  bool   `json:"tried"`           // this run has tried the task
+	Times  int    `json:"times"`           // how often this run has set the task aside
 	// Done reports that the task was already marked as done when it was set aside. The mark was on
 	// the list or in the task's header.
 	Done bool `json:"done,omitempty"`
@@ -51,6 +52,11 @@ func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 	}
 	s.removeAside(e.Task)
 	s.Aside = append(slices.Clip(s.Aside), Aside{Task: e.Task, Role: e.Role, Status: e.Status, Text: e.Reason, Tried: true, Times: times, Done: e.Done})
+	if a := s.aside(e.Task); e.Status == step.TaskStatus {
+		a.Words = step.Said
+	} else if step.Crashed && e.Status == StatusNoReply {
+		a.Words = step.Printed
+	}
 	if step.IsWork() {
 		step.callManager()
 	}
@@ -160,7 +166,7 @@ func (s *State) passOver(Board) Effect {
 func (s *State) orSetAside(end Finish, status string) Effect {
 	step := s.Step
 	aside := end.Outcome != event.Frozen && s.MaySetAside()
-	if step.Printed != "" && (aside || end.Outcome == event.Exhausted) {
+	if step.Printed != "" && !step.Crashed && (aside || end.Outcome == event.Exhausted) {
 		end.Text += "; it said on stderr: " + step.Printed
 	}
 	if !aside {
@@ -188,23 +194,32 @@ func (s *State) leaveAside(b Board) Effect {
 // endAside returns the end of a run that leaves tasks set aside.
 func (s *State) endAside() Finish {
 	all := s.Asides()
-	end := Finish{Outcome: asideOutcome(all), By: event.BySetAside, Text: IncompleteText, Quotes: true}
+	end := Finish{Outcome: asideOutcome(all), By: event.BySetAside, Quotes: true}
 	if MayGoOn(all) {
 		end.By = event.ByTaskLimit
 	}
 	var texts []string
 	for _, a := range all[:min(mostAside, len(all))] {
-		texts = append(texts, fmt.Sprintf("%s is set aside (%s)", a.Task, event.Headline(a.Text)))
+		texts = append(texts, a.sentence())
 	}
 	if more := len(all) - mostAside; more > 0 {
-		texts = append(texts, fmt.Sprintf("so are %d more", more))
+		texts = append(texts, fmt.Sprintf("%d more are set aside", more))
 	}
-	end.Text += strings.Join(texts, "; ") + s.skipped() + s.left()
+	end.Text = strings.Join(texts, "; ") + s.skipped() + s.left()
 	if len(s.Quarantine) > 0 {
 		end.Outcome = event.Incomplete
 		end.Text += "; " + s.quarantines()
 	}
+	end.Text += " (the board is incomplete)"
 	return end
+}
+
+// sentence says why the task is set aside, with the agent's own words first if there are any.
+func (a Aside) sentence() string {
+	if a.Words == "" {
+		return fmt.Sprintf("%s is set aside: %s", a.Task, event.Headline(a.Text))
+	}
+	return fmt.Sprintf("%s %s: %s", a.Task, TaskStatus{Status: a.Status}.Is(), event.Headline(a.Words))
 }
 
 // isTried reports whether the board names a task that this run has set aside. In this case the run

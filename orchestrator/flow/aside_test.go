@@ -15,7 +15,9 @@ import (
 func TestAgentsWords(t *testing.T) {
 	work := attempt(1, event.TaskCall, 1)
 	again := attempt(1, event.TaskCall, 2)
-	rejected := event.ReplyRejected{AttemptRef: work.AttemptRef, Reason: "no JSON", Stderr: "at x\nno key\n"}
+	rejected := event.ReplyRejected{AttemptRef: work.AttemptRef, Reason: "no JSON", Exit: "exit status 0", Stderr: "at x\nno key\n"}
+	crashed := rejected
+	crashed.Reason, crashed.Exit = "exit status 1", "exit status 1"
 	blocked := event.ReplyAccepted{AttemptRef: again.AttemptRef, Status: "blocked", Message: "the database refuses me"}
 	walks := event.RunStarted{Manager: event.Walker, KeepGoing: true}
 	stops := event.RunStarted{Manager: event.Walker}
@@ -27,6 +29,7 @@ func TestAgentsWords(t *testing.T) {
 	}{
 		"its stderr, where no reply was valid": {[]event.Event{walks, one, work, rejected}, "gave no valid reply in 1 attempt for t1; the last was rejected: no JSON; it said on stderr: no key"},
 		"the same at the end of the run":       {[]event.Event{stops, one, work, rejected}, "gave no valid reply in 1 attempt for t1; the last was rejected: no JSON; it said on stderr: no key"},
+		"the words of a program that fails":    {[]event.Event{stops, one, work, crashed}, "t1 has no valid reply: no key (Implementor gave no valid reply in 1 attempt for t1; the last was rejected: exit status 1)"},
 		"its reply, and no stderr before it":   {[]event.Event{retries, one, work, rejected, again, blocked}, "Implementor replied blocked: the database refuses me"},
 		"said in an earlier run":               {[]event.Event{retries, one, work, rejected, again, blocked, event.RunInterrupted{}, retries}, "Implementor replied blocked: the database refuses me"},
 	} {
@@ -41,6 +44,27 @@ func TestAgentsWords(t *testing.T) {
 		}
 		if !strings.HasSuffix(text, tt.want) {
 			t.Errorf("%s: %q, want %q", name, text, tt.want)
+		}
+	}
+}
+
+// TestWordsFirst: where a reply ended the board, the reason begins with task, status and the words of the agent, and the
+// machinery is behind them.
+func TestWordsFirst(t *testing.T) {
+	ended := func(status string, last flow.ManagerReply) flow.State {
+		last.Task, last.Status, last.BoardSHA = "a.md", "blocked", "s"
+		return flow.State{Last: last, Statuses: []flow.TaskStatus{{Task: "a.md", Status: status}}}
+	}
+	for want, s := range map[string]flow.State{
+		"a.md is blocked: no key (the Manager ended the board)":                                ended("blocked", flow.ManagerReply{Walked: true, Message: "a.md is blocked: no key"}),
+		"a.md is blocked: no key (the Manager ended the board with status blocked: I give up)": ended("blocked", flow.ManagerReply{Said: "no key", Message: "I give up"}),
+		"nobody wants it (the Manager ended the board with status blocked)":                    ended("ok", flow.ManagerReply{Said: "done", Message: "nobody wants it"}),
+		"a.md is in error: no net; b.md is set aside: no sign (the board is incomplete)":       {KeepGoing: true, Manager: event.Walker, Aside: []flow.Aside{{Task: "a.md", Status: "error", Text: "replied error", Words: "no net", Tried: true}, {Task: "b.md", Status: flow.StatusStuck, Text: "no sign", Tried: true}}},
+		"a.md has no valid reply: KeyError: dates (the board is incomplete)":                   {KeepGoing: true, Manager: event.Walker, Aside: []flow.Aside{{Task: "a.md", Status: flow.StatusNoReply, Text: "in 4 attempts", Words: "KeyError: dates", Tried: true}}},
+	} {
+		b := flow.Board{Terminal: len(s.Aside) == 0, SHA: "s", Task: "a.md", Role: "R"}
+		if end, ok := flow.Next(&s, b).(flow.Finish); !ok || end.Text != want {
+			t.Errorf("%+v, want %q", flow.Next(&s, b), want)
 		}
 	}
 }
@@ -150,7 +174,7 @@ func TestLeaveAside(t *testing.T) {
 	board := flow.Board{Task: "t1", Role: "Implementor", SHA: "b"}
 	for status, outcome := range map[string]event.Outcome{flow.StatusNoReply: event.Exhausted, flow.StatusStuck: event.Incomplete} {
 		s := state(status)
-		want := flow.Finish{Outcome: outcome, Text: "the board is incomplete: t1 is set aside (no JSON); t2 is not worked on: it needs t1"}
+		want := flow.Finish{Outcome: outcome, Text: "t1 is set aside: no JSON; t2 is not worked on: it needs t1 (the board is incomplete)"}
 		if diff := cmp.Diff(flow.Effect(want), flow.Next(s, board), anyBy); diff != "" {
 			t.Errorf("%s: -want +got\n%s", status, diff)
 		}
@@ -250,7 +274,7 @@ func TestManyAside(t *testing.T) {
 		s.Aside = append(s.Aside, flow.Aside{Task: task, Status: flow.StatusNoReply, Text: "no JSON", Tried: true})
 	}
 	end, ok := flow.Next(&s, flow.Board{Task: "a", Role: "Implementor", SHA: "x"}).(flow.Finish)
-	if want := "the board is incomplete: a is set aside (no JSON); b is set aside (no JSON); c is set aside (no JSON); so are 3 more"; !ok || end.Text != want || end.Outcome != event.Exhausted {
+	if want := "a is set aside: no JSON; b is set aside: no JSON; c is set aside: no JSON; 3 more are set aside (the board is incomplete)"; !ok || end.Text != want || end.Outcome != event.Exhausted {
 		t.Errorf("Next = %+v, want %q", end, want)
 	}
 	s.Quarantine = []flow.Quarantine{{Task: "q", Text: "LOOP_SUSPECTED"}}

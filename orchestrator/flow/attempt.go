@@ -142,7 +142,7 @@ func (s *State) applyReplyRejected(e event.ReplyRejected) error {
 	if e.TimedOut {
 		step.TimedOut++
 	}
-	step.LastReason, step.Lacks, step.Printed = e.Reason, e.Lacks, event.LastLine(e.Stderr)
+	step.LastReason, step.Lacks, step.Printed, step.Crashed = e.Reason, e.Lacks, event.LastLine(e.Stderr), e.HasCrashed()
 	return nil
 }
 
@@ -165,7 +165,7 @@ func (s *State) applyAttemptStopped(e event.AttemptStopped) error {
 		s.Step.OwnLimit = e.Reason
 	}
 	s.endHung(&cut)
-	s.Step.Left, s.Step.Lacks, s.Step.Printed = e.Left, e.Lacks, event.LastLine(e.Stderr)
+	s.Step.Left, s.Step.Lacks, s.Step.Printed, s.Step.Crashed = e.Left, e.Lacks, event.LastLine(e.Stderr), false
 	s.stopSupervisor(e.Call)
 	return nil
 }

@@ -40,7 +40,8 @@ func TestBy(t *testing.T) {
 		"the Manager's status": {over("blocked"), open, event.ByStatus},
 		"a person accepted":    {accepted, open, event.ByDecision},
 		"as the board says":    {flow.State{}, flow.Board{Terminal: true, Ended: "error"}, event.ByStatus},
-		"no valid reply":       {step(func(s *flow.Step) { s.Rejected = 2 }), flow.Board{}, ""}, // it follows from the outcome
+		"no valid reply":       {step(func(s *flow.Step) { s.Rejected = 2 }), flow.Board{}, event.ByNoReply},
+		"a crash":              {step(func(s *flow.Step) { s.Rejected, s.Crashed = 2, true }), flow.Board{}, event.ByCrash},
 		"stuck":                {step(func(s *flow.Step) { s.Unsettled = "STUCK: no sign" }), flow.Board{}, event.ByWatch},
 		"a loop":               {step(func(s *flow.Step) { s.Unsettled = "LOOP_SUSPECTED: round" }), flow.Board{}, event.ByLoop},
 		"a review":             {step(func(s *flow.Step) { s.Unsettled = "not content" }), flow.Board{}, event.ByReview},

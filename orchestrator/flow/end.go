@@ -49,8 +49,7 @@ func (s *State) end(b Board) Finish {
 	left := managers && s.Last.Status != "" && s.Last.Status != StatusOK && !s.Last.Acknowledged
 	switch {
 	case left && (b.Ended == "" || b.Ended == s.Last.Status):
-		text := fmt.Sprintf("the Manager ended the board with status %s: %s", s.Last.Status, s.Last.Message)
-		return Finish{Outcome: event.NeedsPerson, By: event.ByStatus, Text: text, Quotes: s.quotes()}
+		return s.endByReply()
 	case b.Ended == EndedIncomplete && len(b.Rest.Open) == 0:
 		return Finish{Outcome: event.Incomplete, By: event.ByUndone, Text: "the board ended incomplete, as it says itself"}
 	case b.Ended != "" && b.Ended != EndedIncomplete:
@@ -98,10 +97,25 @@ func (e Finish) with(more []string) Finish {
 	return e
 }
 
-// quotes reports whether the last reply of the Manager has the words of the task's agent, because package
-// walk decided by the status of that agent.
-func (s *State) quotes() bool {
-	return s.Last.Walked && slices.ContainsFunc(s.Statuses, func(t TaskStatus) bool { return t.Task == s.Last.Task && t.Status == s.Last.Status })
+// endByReply returns the end of a board that the Manager has ended because of a reply. The words of the agent
+// come first, since they tell a person what to do: those of the task's agent if its task is not ok, else the
+// Manager's own.
+func (s *State) endByReply() Finish {
+	end := Finish{Outcome: event.NeedsPerson, By: event.ByStatus}
+	i := slices.IndexFunc(s.Statuses, func(t TaskStatus) bool { return t.Task == s.Last.Task })
+	failed := i >= 0 && !s.Statuses[i].IsDone()
+	switch {
+	case s.Last.Walked:
+		end.Quotes = failed && s.Statuses[i].Status == s.Last.Status
+		end.Text = s.Last.Message + " (the Manager ended the board)"
+	case failed && s.Last.Said != "":
+		end.Quotes = true
+		end.Text = fmt.Sprintf("%s %s: %s (the Manager ended the board with status %s: %s)",
+			s.Last.Task, s.Statuses[i].Is(), event.Headline(s.Last.Said), s.Last.Status, event.Headline(s.Last.Message))
+	default:
+		end.Text = fmt.Sprintf("%s (the Manager ended the board with status %s)", s.Last.Message, s.Last.Status)
+	}
+	return end
 }
 
 // passedOver returns in words the open tasks of a board that a person ended.

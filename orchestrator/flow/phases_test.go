@@ -162,12 +162,11 @@ func command(attempt, round int) flow.Effect {
 }
 
 const (
-	notContentAfter = "the reviewer of Implementor is not content after %s: round %d: tests are missing " +
-		"(the next run starts the task afresh; review_rounds of the role says how often work may be sent back)"
-	noVerdict   = "the reviewer of Implementor gave no verdict in 4 attempts; the last: not JSON"
-	noReply     = "%s gave no valid reply in 4 attempts for t1; the last was rejected: not JSON"
-	noReplyLate = "%s gave no valid reply in 4 attempts for t1; the last, attempt 6, was rejected: not JSON"
-	lostTooOft  = "the session of Implementor was lost 4 times: no such session"
+	notContentAfter = "the reviewer of Implementor is not content after %s: round %d: tests are missing"
+	noVerdict       = "the reviewer of Implementor gave no verdict in 4 attempts; the last: not JSON"
+	noReply         = "%s gave no valid reply in 4 attempts for t1; the last was rejected: not JSON"
+	noReplyLate     = "%s gave no valid reply in 4 attempts for t1; the last, attempt 6, was rejected: not JSON"
+	lostTooOft      = "the session of Implementor was lost 4 times: no such session"
 )
 
 // TestPhases: the loop of seed 003, "Supervisor 主循环", between the agent and the Manager of seed

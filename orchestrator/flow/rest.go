@@ -278,6 +278,9 @@ var adjectives = map[string]struct{ adjective, one, several string }{
 	StatusDropped: {"dropped", "was taken off the list undone", "were taken off the list undone"},
 }
 
+// Is returns in words, for a sentence about the task, that it has its status.
+func (t TaskStatus) Is() string { return cmp.Or(adjectives[t.Status].one, "is "+t.Status) }
+
 // Undone returns in words the tasks that are not done, such as "1 of 5 tasks is blocked:
 // tasks/4.md". It returns "" if all tasks are done.
 func (r Rest) Undone() string {

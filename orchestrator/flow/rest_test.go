@@ -170,7 +170,7 @@ func TestEnded(t *testing.T) {
 			b.Rest.Marked = []flow.TaskStatus{{Task: "t2"}, {Task: "t3", Status: "error"}, {Task: "t4"}}
 		}), event.Complete, "the board is complete; 2 tasks were marked without work here: t2, t4; 1 task was marked as done in spite of the reply: t3 (in error)"},
 		"the Manager, with a status": {run("blocked"), with(managers, func(b *flow.Board) { b.Ended, b.Rest = "blocked", rest(never...) }), event.NeedsPerson,
-			"the Manager ended the board with status blocked: why"},
+			"why (the Manager ended the board with status blocked)"},
 		"the board says incomplete": {run("ok"), with(persons, func(b *flow.Board) { b.Ended, b.Over, b.Rest = "incomplete", true, rest(never[0]) }), event.Incomplete,
 			"the board is incomplete: 1 of 5 tasks was never worked on: t2"},
 		"the board alone says so": {[]event.Event{start}, with(persons, func(b *flow.Board) { b.Ended = "incomplete" }), event.Incomplete,

@@ -14,7 +14,7 @@ func (s *State) exhausted() *failure {
 	if !step.isExhausted(s.Limits) {
 		return nil
 	}
-	f := &failure{Finish: Finish{Outcome: event.Exhausted}, status: StatusNoReply}
+	f := &failure{Finish: Finish{Outcome: event.Exhausted, By: event.ByNoReply}, status: StatusNoReply}
 	if step.Work != nil {
 		f.status = StatusNotAccepted
 	}
@@ -32,7 +32,12 @@ func (s *State) exhausted() *failure {
 		f.Text = fmt.Sprintf("the reviewer of %s gave no verdict in %s; the last: %s",
 			step.Role, event.Count(step.Rejected, "attempt"), step.LastReason)
 	case step.Disagreed:
-		f.Outcome = event.Frozen
+		f.Outcome, f.By = event.Frozen, ""
+	case step.Crashed:
+		f.By = event.ByCrash
+	}
+	if step.Crashed && step.Printed != "" { // its own words first
+		f.Text = fmt.Sprintf("%s %s: %s (%s)", step.Task, TaskStatus{Status: StatusNoReply}.Is(), step.Printed, f.Text)
 	}
 	return f
 }

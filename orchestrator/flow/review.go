@@ -36,10 +36,7 @@ func (s *State) applyReviewHeld(e event.ReviewHeld) error {
 		step.TaskStatus = step.Work.Status
 		step.callManager()
 	case step.Round > step.Plan.Rounds:
-		step.Unsettled = fmt.Sprintf(
-			"%s is not content after %s: %s (the next run starts the task afresh; review_rounds of "+
-				"the role says how often work may be sent back)",
-			e.Player(), event.Count(step.Round, "round"), e.Feedback)
+		step.Unsettled = fmt.Sprintf("%s is not content after %s: %s", e.Player(), event.Count(step.Round, "round"), e.Excerpt())
 	default:
 		step.Round++
 		step.Feedback = e.Feedback

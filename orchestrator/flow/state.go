@@ -130,6 +130,7 @@ type Step struct {
 	// The agents' words.
 	Said    string `json:"said,omitempty"`    // message of the last reply of the task's agent
 	Printed string `json:"printed,omitempty"` // last line on stderr of the last attempt, if it gave no valid reply
+	Crashed bool   `json:"crashed,omitempty"` // the program of that attempt failed by itself
 
 	// The work and its reviews.
 	TaskStatus string               `json:"task_status"`         // status of the task agent's accepted reply
@@ -259,6 +260,7 @@ type ManagerReply struct {
 	BoardSHA     string   `json:"board_sha256"`
 	Acknowledged bool     `json:"acknowledged"`
 	Walked       bool     `json:"walked,omitempty"`   // the reply is a decision of package walk
+	Said         string   `json:"said,omitempty"`     // message of the last reply of the task's agent in that step
 	Left         []string `json:"left,omitempty"`     // tasks that package walk could not name next, and why
 	Accepted     string   `json:"accepted,omitempty"` // text of the Lead's decision to accept the board as it stands
 }

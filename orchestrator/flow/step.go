@@ -63,7 +63,7 @@ func (s *State) applyStepFinished(e event.StepFinished) error {
 	s.finishAside()
 	s.change(e.Dropped, e.Renamed)
 	s.superviseTask()
-	s.Last = ManagerReply{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task, Next: e.Next()}
+	s.Last = ManagerReply{Status: e.Manager, Message: e.Message, BoardSHA: e.BoardSHA, Task: s.Step.Task, Next: e.Next(), Said: s.Step.Said}
 	if w := s.Step.Walked; w != nil {
 		s.Last.Walked, s.Last.Left = true, w.Left
 		if last := len(s.Statuses) - 1; w.Marked && last >= 0 {

@@ -298,7 +298,7 @@ func TestFirstScreen(t *testing.T) {
 		"complete": {[]*projection.Board{complete.board()}, []string{"<h1>Done: done.yaml is complete</h1>",
 			"1 of 1 task is done, none is reviewed; cost $0.30.", "<td class=\"state good\">complete</td>"}, []string{"What to do next"}},
 		"blocked": {[]*projection.Board{troubled(plain)}, []string{"<h1>Not done: b.yaml needs you</h1>",
-			"1 of 3 tasks is done, 1 is not ok, none is reviewed; cost at least $0.30.", `<td class="state bad">needs a person</td><td class="why opt"><div>the Manager ended the board with status blocked: no key; Implementor said: oh</div></td>`,
+			"1 of 3 tasks is done, 1 is not ok, none is reviewed; cost at least $0.30.", `<td class="state bad">needs a person</td><td class="why opt"><div>no key (the Manager ended the board with status blocked); Implementor said: oh</div></td>`,
 			`<td class="n opt">3</td>`, `<h3><a href="#b1t2">Unblock tasks/2.md of b.yaml</a></h3>`,
 			"<code>kanban-run ack b.yaml retry</code>", "Read CHECKPOINT-001 of b.yaml", " of $5.00"}, nil},
 		"never run": {[]*projection.Board{never.board()}, []string{"<h1>Not done: never.yaml has to be run</h1>",

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/frontmatter"
 	"kanban-run/orchestrator/plainfile"
 )
@@ -208,7 +209,7 @@ func FormatFailure(command, end, stdout, stderr string) string {
 	fmt.Fprintf(&b, "%s: %s", command, end)
 	for _, stream := range []struct{ name, text string }{{"stdout", stdout}, {"stderr", stderr}} {
 		if text := strings.TrimRight(stream.text, " \t\r\n"); text != "" {
-			fmt.Fprintf(&b, "\n\nIts last lines on %s:\n%s", stream.name, text)
+			fmt.Fprintf(&b, "\n\n%s%s:\n%s", event.OutputHeading, stream.name, text)
 		}
 	}
 	return b.String()

@@ -17,6 +17,7 @@ type Turn struct {
 	Task    string         // path of the finished task, as agents see it
 	At      int            // index of this task on the list, from 0; -1 if it is not listed
 	Status  string         // status of the agent's reply; "" if the task is for the Manager itself
+	Is      string         // that status in words for a sentence about the task, such as "is blocked"
 	Said    string         // message of that reply, on one line; "": none
 	Anomaly *event.Anomaly // reason why the task is not done; nil for none
 
@@ -80,7 +81,7 @@ func Decide(t Turn) Decision {
 		if t.Said != "" {
 			why = ": " + t.Said
 		}
-		return Decision{Status: t.Status, Message: t.Task + " replied " + t.Status + why}
+		return Decision{Status: t.Status, Message: t.Task + " " + t.Is + why}
 	}
 	d := t.goOn(t.Task + " is done")
 	d.Mark = t.At >= 0

@@ -53,8 +53,8 @@ func TestDecide(t *testing.T) {
 		"behind the last from the top":  {"aBc", "c", 2, "ok", nil, walk.Decision{Status: "ok", Message: "c is done", Next: "a", Mark: true}},
 		"not listed":                    {"Ab", "z", -1, "ok", nil, walk.Decision{Status: "ok", Message: "z is done", Next: "b"}},
 		"no list":                       {"", "z", -1, "ok", nil, walk.Decision{Status: "ok", Message: "z is done"}},
-		"blocked":                       {"ab", "a", 0, "blocked", nil, blocked("a replied blocked; its work log says why")},
-		"error":                         {"ab", "a", 0, "error", nil, walk.Decision{Status: "error", Message: "a replied error; its work log says why"}},
+		"blocked":                       {"ab", "a", 0, "blocked", nil, blocked("a is blocked; its work log says why")},
+		"error":                         {"ab", "a", 0, "error", nil, walk.Decision{Status: "error", Message: "a is in error; its work log says why"}},
 		"a task for the Manager itself": {"ab", "a", 0, "", nil, blocked("a is a task for the Manager itself, and walk only goes down the list: give the Manager an agent with a model, or the task another role")},
 		"in quarantine":                 {"abc", "a", 0, "blocked", suspected("loop_suspected"), walk.Decision{Status: "ok", Message: "a is in quarantine", Next: "b"}},
 		"listed twice, side by side":    {"aab", "a", 0, "ok", nil, walk.Decision{Status: "ok", Message: "a is done", Next: "b", Mark: true}},
@@ -63,6 +63,7 @@ func TestDecide(t *testing.T) {
 		"to be planned anew":            {"ab", "a", 0, "ok", suspected("idle"), blocked("a is not done, and its plan does not hold: it is late")},
 	} {
 		turn := tt.list.turn(tt.task, tt.at, tt.status)
+		turn.Is = map[string]string{"blocked": "is blocked", "error": "is in error"}[tt.status]
 		turn.Anomaly = tt.anomaly
 		if diff := cmp.Diff(tt.want, walk.Decide(turn)); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
@@ -87,8 +88,8 @@ func TestMarkedFilesAreNotRead(t *testing.T) {
 
 // TestSaid: the words of an agent that replied another status stand in the decision.
 func TestSaid(t *testing.T) {
-	d := walk.Decide(walk.Turn{Task: "a", Status: "blocked", Said: "no key"})
-	if d.Status != "blocked" || d.Message != "a replied blocked: no key" {
+	d := walk.Decide(walk.Turn{Task: "a", Status: "blocked", Is: "is blocked", Said: "no key"})
+	if d.Status != "blocked" || d.Message != "a is blocked: no key" {
 		t.Errorf("%+v", d)
 	}
 }

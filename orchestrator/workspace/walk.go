@@ -80,7 +80,7 @@ func (w *Workspace) decideWalk(b *board.Board, s *flow.State) (d walk.Decision, 
 	at = list.Find(step.Task)
 	past := pastOf(s, list)
 	var unseen error // why a file could not be looked at; the file may be sound
-	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Said: event.Headline(step.Said), Anomaly: step.Anomaly,
+	d = walk.Decide(walk.Turn{Task: step.Task, At: at, Status: step.TaskStatus, Is: flow.TaskStatus{Status: step.TaskStatus}.Is(), Said: event.Headline(step.Said), Anomaly: step.Anomaly,
 		Len: b.Len(), Marked: func(i int) bool { return b.Entry(i).Done() }, Past: past, Head: func(i int) walk.Head {
 			path := b.Entry(i).Path
 			task, err := w.Place.ReadTask(path)
