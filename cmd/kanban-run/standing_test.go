@@ -445,7 +445,7 @@ func endRows() (rows []string) {
 	person := over
 	person.Board = flow.Board{Terminal: true, SHA: "t", Over: true}
 	aside := func(o event.Outcome, status string) flow.State {
-		s := state(o, "the board is incomplete: 2.md is set aside (no key)", nil, "ok", status)
+		s := state(o, "2.md "+flow.TaskStatus{Status: status}.Is()+": no key (the board is incomplete)", nil, "ok", status)
 		s.Aside = []flow.Aside{{Task: "2.md", Role: "Implementor", Status: status, Text: "no key"}}
 		return s
 	}
