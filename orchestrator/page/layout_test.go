@@ -89,8 +89,8 @@ func TestAtWork(t *testing.T) {
 		has, lacks         []string
 	}{
 		{true, true, true, []string{"<dt>for</dt><dd><span data-since=", "kanban-run tell now.yaml …", "; open</title>"}, nil},
-		{false, false, true, []string{"<dt>since</dt><dd>01:12:09"}, []string{"<dt>for</dt>", "kanban-run tell"}},
-		{false, true, false, []string{"; cut short</title>"}, []string{"<dt>since</dt>", "; open</title>", ">0ms<"}},
+		{false, false, true, []string{"<div>tasks/1.md, Implementor since 01:12:09</div>"}, []string{"<dt>for</dt>", "kanban-run tell"}},
+		{false, true, false, []string{"; cut short</title>"}, []string{"Implementor since", "; open</title>", ">0ms<"}},
 	} {
 		s.facts.Owned = tt.owned
 		text, err := Render([]*projection.Board{s.board()}, Options{Hide: plain, Live: tt.live, Tells: func(adapter string) bool { return tt.hears && adapter == "claude" }})

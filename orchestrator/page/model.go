@@ -236,7 +236,9 @@ func (p *page) board(b *projection.Board, number int) *boardView {
 	if b.Limits.MaxCost > 0 {
 		v.Limit = event.Dollars(b.Limits.MaxCost)
 	}
-	if v.Look.Tone != "good" && !b.IsAtWork() {
+	if b.IsAtWork() {
+		v.Why = p.doing(b)
+	} else if v.Look.Tone != "good" {
 		v.Why = p.because(b.Card())
 	} else if b.Weight == event.Success {
 		v.Why = strings.TrimPrefix(b.Unreviewed(), ", ")

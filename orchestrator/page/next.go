@@ -179,6 +179,34 @@ func (p *page) warnings(v *boardView) {
 	}
 }
 
+// started returns the attempt that is under way, or nil.
+func started(b *projection.Board) *projection.Attempt {
+	if b.Open == nil || len(b.Steps) == 0 {
+		return nil
+	}
+	if last := b.Steps[len(b.Steps)-1].Last(); last != nil && last.Result == projection.Started {
+		return last
+	}
+	return nil
+}
+
+// doing says of a board at work who works on which task, since when, and how long that usually takes; or what
+// it waits for.
+func (p *page) doing(b *projection.Board) string {
+	last := started(b)
+	switch {
+	case b.Waits != nil:
+		return p.text(b.Waits.Text)
+	case last == nil:
+		return ""
+	}
+	text := fmt.Sprintf("%s, %s since %s", b.Open.Task, b.Open.CallRole(), clock(last.Began))
+	if usual := b.Usual(last); usual != "" {
+		text += ", usually " + usual
+	}
+	return p.text(text)
+}
+
 // now returns the facts about a board at work, from its journal and from Board.Agent.
 func (p *page) now(v *boardView) nowView {
 	b := v.board
@@ -188,22 +216,15 @@ func (p *page) now(v *boardView) nowView {
 			n.Facts = append(n.Facts, pairView{Name: name, Text: text, Code: code})
 		}
 	}
-	if b.Waits != nil {
-		add("waits", p.text(b.Waits.Text), false)
-	}
 	canTell := false
-	if step := b.Open; step != nil && len(b.Steps) > 0 {
-		add("task", p.text(step.Task), false)
-		if last := b.Steps[len(b.Steps)-1].Last(); last != nil && last.Result == projection.Started {
-			add("agent", p.text(fmt.Sprintf("%s (%s), %s", step.CallRole(), last.Adapter, kindOf(last))), false)
-			canTell = p.tells != nil && p.tells(last.Adapter)
-			add("since", clock(last.Began), false)
-			if p.Live {
-				n.Facts = append(n.Facts, p.age(b, last)...)
-			}
-			if signs := last.Watched; len(signs) > 0 {
-				add("watched", p.text(signs[len(signs)-1].Text), false)
-			}
+	if last := started(b); last != nil {
+		add("agent", p.text(fmt.Sprintf("%s (%s), %s", b.Open.CallRole(), last.Adapter, kindOf(last))), false)
+		canTell = p.tells != nil && p.tells(last.Adapter)
+		if p.Live {
+			n.Facts = append(n.Facts, p.age(b, last)...)
+		}
+		if signs := last.Watched; len(signs) > 0 {
+			add("watched", p.text(signs[len(signs)-1].Text), false)
 		}
 	}
 	cost := v.Cost

@@ -241,3 +241,24 @@ func toldOf(e event.AttemptStarted) string {
 	}
 	return strings.ToValidUTF8(string(e.Input[:mostTold]), "") + "…"
 }
+
+// Usual returns how long attempts like a usually took, as the median of those in the kept steps whose reply
+// counts, or "" if fewer than leastUsual are known.
+func (b *Board) Usual(a *Attempt) string {
+	var all []int64
+	for i := range b.Steps {
+		for k := range b.Steps[i].Attempts {
+			if o := &b.Steps[i].Attempts[k]; o.Role == a.Role && o.Call == a.Call && o.Result == Accepted {
+				all = append(all, o.Millis)
+			}
+		}
+	}
+	if len(all) < leastUsual {
+		return ""
+	}
+	slices.Sort(all)
+	return event.Took(all[len(all)/2])
+}
+
+// leastUsual is the least number of attempts whose median is told.
+const leastUsual = 3

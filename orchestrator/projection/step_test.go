@@ -257,3 +257,19 @@ func TestStateByStep(t *testing.T) {
 		}
 	}
 }
+
+// TestUsual: the usual time of an attempt is the median of the accepted ones of its role and call, and is not told of few.
+func TestUsual(t *testing.T) {
+	of := func(role string, result Result, millis int64) Attempt {
+		return Attempt{Role: role, Call: event.TaskCall, Result: result, Millis: millis}
+	}
+	b := Board{Steps: []Step{{Attempts: []Attempt{of("R", Rejected, 1), of("R", Accepted, 9000)}}, {Attempts: []Attempt{of("R", Accepted, 3000), of("S", Accepted, 1)}}}}
+	now := of("R", Started, 0)
+	if got := b.Usual(&now); got != "" {
+		t.Errorf("of two attempts: %q", got)
+	}
+	b.Steps = append(b.Steps, Step{Attempts: []Attempt{of("R", Accepted, 60_000), now}})
+	if got := b.Usual(&now); got != "9.0s" {
+		t.Errorf("of three attempts: %q, want 9.0s", got)
+	}
+}

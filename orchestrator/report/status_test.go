@@ -10,6 +10,7 @@ import (
 	"kanban-run/orchestrator/console"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/health"
 	"kanban-run/orchestrator/projection"
 )
 
@@ -126,6 +127,12 @@ func TestTable(t *testing.T) {
 	atWork.Board, atWork.State, atWork.Who = "work.yaml", projection.Running, projection.Nobody
 	if got := names(screen(0).Table(append([]*projection.Board{&atWork}, boards...), 0)); !strings.HasPrefix(got, "✗ stuck|✗ mend|! work|! again|") {
 		t.Errorf("with a board at work the rows are %s", got)
+	}
+	sc := screen(0)
+	atWork.Open = &projection.OpenStep{Step: 2, Task: "b.md", Role: "Implementor", Call: event.TaskCall, Attempts: 2}
+	atWork.Agent = &health.Live{At: sc.Now, Started: sc.Now.Add(-8 * time.Second), LastActivity: sc.Now.Add(-3 * time.Second), Health: health.Healthy}
+	if got := sc.Table([]*projection.Board{&atWork, boards[3]}, 1); len(got) != 3 || !strings.Contains(got[1], "b.md, Implementor: working 8s · last sign 3s · healthy; ") {
+		t.Errorf("a board at work shows who works on what, since when and how, also in one line:\n%s", strings.Join(got, "\n"))
 	}
 	all := screen(0).Table(boards, 0)
 	if got, want := names(all), "✗ stuck|✗ mend|! again|✓ done-1|✓ done-2|✓ done-3"; got != want {

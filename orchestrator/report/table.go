@@ -19,7 +19,7 @@ import (
 // a text about how the board stands. If the screen is narrower than the constant wide, this text
 // follows on lines of its own. If the parameter most is not 0 and there would be more lines than that,
 // the texts are cut to a line, and then rows are left out: first those of boards that need nobody, then
-// those that only have to be run again.
+// those that only have to be run again. Boards that need a person or are at work stay.
 func (s Screen) Table(boards []*projection.Board, most int) []string {
 	sorted := slices.Clone(boards)
 	slices.SortStableFunc(sorted, func(a, b *projection.Board) int {
@@ -33,7 +33,7 @@ func (s Screen) Table(boards []*projection.Board, most int) []string {
 	var lines []string
 	left := 0
 	for i, row := range rows {
-		if most > 0 && !sorted[i].Who.AsksPerson() && len(lines)+len(row)+1+len(sum) > most {
+		if stays := sorted[i].Who.AsksPerson() || sorted[i].IsAtWork(); most > 0 && !stays && len(lines)+len(row)+1+len(sum) > most {
 			left++
 			continue
 		}
@@ -74,7 +74,7 @@ func (s Screen) rows(boards []*projection.Board, brief bool) (rows [][]string) {
 	}
 	for i, b := range boards {
 		head := coloredSign(b.Weight, s.Color) + " " + heads[i]
-		text := Wrap(s.Out.Sprintf("%s", whole(b)), max(0, s.Width-indent))
+		text := Wrap(s.Out.Sprintf("%s", s.whole(b)), max(0, s.Width-indent))
 		if brief && len(text) > 1 {
 			text = []string{cut(strings.Join(text, " "), s.Width-indent)}
 		}
@@ -93,9 +93,12 @@ func (s Screen) rows(boards []*projection.Board, brief bool) (rows [][]string) {
 	return rows
 }
 
-// whole returns the text about how a board stands. It adds the words of an agent that explain why a
-// person is needed.
-func whole(b *projection.Board) string {
+// whole returns the text about how a board stands. Of a board at work it says who works on which task, since
+// when and how. It adds the words of an agent that explain why a person is needed.
+func (s Screen) whole(b *projection.Board) string {
+	if doing := s.atWork(b); b.State == projection.Running && doing != nil {
+		return fmt.Sprintf("%s, %s: %s; %s", b.Open.Task, b.Open.Ref().Short(), strings.Join(doing, " · "), b.Progress())
+	}
 	text := b.What()
 	if t := b.Unquoted(); t != nil {
 		text += fmt.Sprintf(" (%s said: %s)", t.Role, event.Brief(t.Said))
