@@ -256,9 +256,9 @@ func Foretell(e flow.Effect, h *flow.History) string {
 	}
 	switch e := e.(type) {
 	case flow.Spawn:
-		return fmt.Sprintf("step %d: %s%s", e.Step, e.Aim(), e.Again())
+		return fmt.Sprintf("step %d: %s%s", e.Step, e.Aim(), again(e))
 	case flow.Walk:
-		return fmt.Sprintf("step %d: %s%s", e.Spawn.Step, e.Spawn.Aim(), e.Spawn.Again())
+		return fmt.Sprintf("step %d: %s%s", e.Spawn.Step, e.Spawn.Aim(), again(e.Spawn))
 	case flow.Reassign:
 		return fmt.Sprintf("step %d: have %s take the work over", e.Step, e.To)
 	case flow.SuspectLoop:
@@ -274,6 +274,15 @@ func Foretell(e flow.Effect, h *flow.History) string {
 	default:
 		return "unknown"
 	}
+}
+
+// again returns " again" for a call that was made before in its step, or "". The number of the attempt would count
+// reviews among the attempts at the work.
+func again(e flow.Spawn) string {
+	if e.Call.IsReview() && e.Round <= 1 || e.Attempt == 1 {
+		return ""
+	}
+	return " again"
 }
 
 // nothingNext begins the text about a run that would start no agent.

@@ -151,7 +151,8 @@ func TestForetell(t *testing.T) {
 		nothing bool
 	}{
 		{flow.Spawn{AttemptRef: event.AttemptRef{Step: 2, Call: event.ManagerCall, Task: "a.md", Attempt: 1}}, "step 2: ask the Manager what follows a.md", false},
-		{flow.Spawn{AttemptRef: event.AttemptRef{Step: 2, Call: event.ReviewCall, Role: "R", Task: "a.md", Attempt: 3}}, "step 2: have the work of R on a.md reviewed (attempt 3)", false},
+		{flow.Spawn{AttemptRef: event.AttemptRef{Step: 2, Call: event.ReviewCall, Role: "R", Task: "a.md", Attempt: 3, Round: 1}}, "step 2: have the work of R on a.md reviewed", false},
+		{flow.Spawn{AttemptRef: event.AttemptRef{Step: 2, Call: event.TaskCall, Role: "R", Task: "a.md", Attempt: 3, Round: 2}}, "step 2: give a.md to R again", false},
 		{flow.WriteBoard{Step: 2}, "step 2: record the Manager's reply on the board", false},
 		{flow.SuspectLoop{Task: "a.md", Suspicion: event.Suspicion{Text: "round", Recommend: event.SwapOwner, Reason: "it repeats"}},
 			"put a.md into quarantine: round (recommended: swap owner, since it repeats)", false},

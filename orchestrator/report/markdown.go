@@ -193,19 +193,18 @@ func (m *markdown) changed(b *projection.Board) {
 	}
 }
 
-// formatAttempts returns the number of attempts at the task, and then the number of the Manager's
-// attempts.
+// formatAttempts returns the numbers of attempts of the step as status counts them: at the work, of reviews, and
+// then of the Manager.
 func formatAttempts(s *projection.Step) string {
-	manager := 0
-	for i := range s.Attempts {
-		if s.Attempts[i].Role == event.ManagerRole {
-			manager++
-		}
+	work, reviews, manager := s.Count()
+	text := fmt.Sprint(work)
+	if reviews > 0 {
+		text += ", " + event.Count(reviews, "review")
 	}
-	if manager == 0 {
-		return fmt.Sprint(len(s.Attempts))
+	if manager > 0 {
+		text += fmt.Sprintf(" + %d", manager)
 	}
-	return fmt.Sprintf("%d + %d", len(s.Attempts)-manager, manager)
+	return text
 }
 
 // tools writes the table of missing tools (seed 002, "post-mortem health summary").

@@ -61,7 +61,7 @@ func (s Screen) Status(b *projection.Board, verbose bool) []string {
 		lines = append(lines, s.Wrapped(fmt.Sprintf("  %-8s ", name), fmt.Sprintf(format, args...))...)
 	}
 	if b.Open != nil {
-		row(map[bool]string{true: "now", false: "open"}[b.IsAtWork()], "%s", openText(b.Open))
+		row(map[bool]string{true: "now", false: "open"}[b.IsAtWork()], "%s", openText(b))
 	}
 	for _, text := range s.atWork(b) {
 		row("", "%s", text)
@@ -141,10 +141,16 @@ func (s Screen) figures(b *projection.Board, verbose bool, row func(name, format
 }
 
 // openText describes an open step: its number, task and attempts.
-func openText(o *projection.OpenStep) string {
+func openText(b *projection.Board) string {
+	o := b.Open
 	text := fmt.Sprintf("step %d: %s, %s", o.Step, o.Task, o.Ref().Short())
-	if o.Attempts != 1 {
+	switch n := len(b.Steps); {
+	case o.Attempts == 1:
+	case o.Call == event.ManagerCall || n == 0:
 		text += ", " + event.Count(o.Attempts, "attempt")
+	default:
+		work, reviews, _ := b.Steps[n-1].Count()
+		text += ", " + triesText(work, reviews)
 	}
 	if o.Rejected > 0 {
 		text += fmt.Sprintf(", %d rejected", o.Rejected)
@@ -326,10 +332,12 @@ func describeTask(t projection.Task) string {
 }
 
 // TriesOf returns the numbers of attempts at the work on a task and of its reviews.
-func TriesOf(t projection.Task) string {
-	text := event.Count(t.Tries, "attempt")
-	if t.Reviews > 0 {
-		text += ", " + event.Count(t.Reviews, "review")
+func TriesOf(t projection.Task) string { return triesText(t.Tries, t.Reviews) }
+
+func triesText(work, reviews int) string {
+	text := event.Count(work, "attempt")
+	if reviews > 0 {
+		text += ", " + event.Count(reviews, "review")
 	}
 	return text
 }
