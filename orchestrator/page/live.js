@@ -62,7 +62,7 @@ const renew = async () => {
       for (const q of ['.asof', 'nav', 'main']) renewElement($(q)[0], $(q, next)[0]);
       for (const id of opened) { const d = document.getElementById(id); if (d) d.open = true; }
       if (kind || text) show();
-      if (path && !focused.isConnected) follow(path)?.focus({ preventScroll: true });
+      if (path && document.activeElement !== focused) (focused.isConnected ? focused : follow(path))?.focus({ preventScroll: true });
       scrollTo(...at);
       if ($('li.row').length === rows) page = answer.headers.get('Kanban-Page');
       say('on');
