@@ -48,7 +48,7 @@ var callBranches = map[string]int{
 	"orchestrator/flow":       58,
 	"orchestrator/ledger":     2,
 	"orchestrator/page":       7,
-	"orchestrator/projection": 15,
+	"orchestrator/projection": 14,
 	"orchestrator/report":     1,
 	"orchestrator/supervisor": 1,
 	"orchestrator/watch":      5,

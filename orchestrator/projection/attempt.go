@@ -100,12 +100,12 @@ func (f *Fold) applyAttempt(e event.Entry, said event.Sentence) (mention, bool) 
 // work counts an attempt for its task, and its role for the report to the Lead.
 func (f *Fold) work(ref event.AttemptRef) {
 	role := ref.Role
-	switch {
-	case ref.Call == event.ManagerCall:
+	switch ref.Call.Part() {
+	case event.Management:
 		role = event.ManagerRole
-	case ref.Call.IsReview():
+	case event.Review:
 		f.taskOf(ref.Task).Reviews++
-	case ref.Call == event.TaskCall:
+	case event.Work:
 		f.taskOf(ref.Task).Tries++
 	}
 	f.last = event.AttemptRef{Task: ref.Task, Role: role}

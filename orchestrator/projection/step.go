@@ -171,20 +171,13 @@ func (s *Step) finish(e event.StepFinished) {
 // decision. A decision of package walk has no attempt.
 func (s *Step) Walked() string { return s.walked }
 
-// Count returns the numbers of attempts at the work, of reviews of it, and of the Manager. What else a program was
-// started for, such as a checkpoint, counts as work.
-func (s *Step) Count() (work, reviews, manager int) {
+// Count returns the numbers of attempts by their parts in the step.
+func (s *Step) Count() map[event.Part]int {
+	n := map[event.Part]int{}
 	for i := range s.Attempts {
-		switch call := s.Attempts[i].Call; {
-		case call == event.ManagerCall:
-			manager++
-		case call.IsReview():
-			reviews++
-		default:
-			work++
-		}
+		n[s.Attempts[i].Call.Part()]++
 	}
-	return work, reviews, manager
+	return n
 }
 
 // Rejections returns the number of replies that did not have the right format.

@@ -279,7 +279,7 @@ func Foretell(e flow.Effect, h *flow.History) string {
 // again returns " again" for a call that was made before in its step, or "". The number of the attempt would count
 // reviews among the attempts at the work.
 func again(e flow.Spawn) string {
-	if e.Call.IsReview() && e.Round <= 1 || e.Attempt == 1 {
+	if e.Attempt == 1 || e.Round == 1 { // a review of the first round
 		return ""
 	}
 	return " again"

@@ -194,15 +194,15 @@ func (m *markdown) changed(b *projection.Board) {
 }
 
 // formatAttempts returns the numbers of attempts of the step as status counts them: at the work, of reviews, and
-// then of the Manager.
+// then of the Manager. What else a program was started for, such as a checkpoint, counts as work.
 func formatAttempts(s *projection.Step) string {
-	work, reviews, manager := s.Count()
-	text := fmt.Sprint(work)
-	if reviews > 0 {
-		text += ", " + event.Count(reviews, "review")
+	n := s.Count()
+	text := fmt.Sprint(n[event.Work] + n[event.Oversight])
+	if n[event.Review] > 0 {
+		text += ", " + event.Count(n[event.Review], "review")
 	}
-	if manager > 0 {
-		text += fmt.Sprintf(" + %d", manager)
+	if n[event.Management] > 0 {
+		text += fmt.Sprintf(" + %d", n[event.Management])
 	}
 	return text
 }

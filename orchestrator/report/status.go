@@ -146,11 +146,10 @@ func openText(b *projection.Board) string {
 	text := fmt.Sprintf("step %d: %s, %s", o.Step, o.Task, o.Ref().Short())
 	switch n := len(b.Steps); {
 	case o.Attempts == 1:
-	case o.Call == event.ManagerCall || n == 0:
+	case o.CallRole() == event.ManagerRole || n == 0:
 		text += ", " + event.Count(o.Attempts, "attempt")
 	default:
-		work, reviews, _ := b.Steps[n-1].Count()
-		text += ", " + triesText(work, reviews)
+		text += ", " + triesText(b.Steps[n-1].Count())
 	}
 	if o.Rejected > 0 {
 		text += fmt.Sprintf(", %d rejected", o.Rejected)
@@ -332,12 +331,14 @@ func describeTask(t projection.Task) string {
 }
 
 // TriesOf returns the numbers of attempts at the work on a task and of its reviews.
-func TriesOf(t projection.Task) string { return triesText(t.Tries, t.Reviews) }
+func TriesOf(t projection.Task) string {
+	return triesText(map[event.Part]int{event.Work: t.Tries, event.Review: t.Reviews})
+}
 
-func triesText(work, reviews int) string {
-	text := event.Count(work, "attempt")
-	if reviews > 0 {
-		text += ", " + event.Count(reviews, "review")
+func triesText(n map[event.Part]int) string {
+	text := event.Count(n[event.Work], "attempt")
+	if n[event.Review] > 0 {
+		text += ", " + event.Count(n[event.Review], "review")
 	}
 	return text
 }
