@@ -290,7 +290,7 @@ func (u *setup) open(name string) (*board.Board, *board.Place, error) {
 
 // place opens the work directory of a board.
 func (u *setup) place(name string, b *board.Board) (*board.Place, error) {
-	dir, err := board.ChooseWorkdir(u.workdir, name, u.dir, b)
+	dir, err := inspect.Workdir(u.workdir, name, u.dir, b)
 	if err != nil {
 		return nil, err
 	}

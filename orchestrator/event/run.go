@@ -6,7 +6,10 @@ import "fmt"
 type RunStarted struct {
 	Board   string `json:"board"`
 	Workdir string `json:"workdir"`
-	Version string `json:"version" text:"fact"` // version of kanban-run
+	// FromBoard is the same folder as a slash path from that of the board, both without links; "" in records of
+	// earlier versions.
+	FromBoard string `json:"workdir_from_board,omitempty"`
+	Version   string `json:"version" text:"fact"` // version of kanban-run
 	// Form is the form of journals that the program of this run writes, see [Form]; 0: it has no
 	// number.
 	Form         int    `json:"journal_form,omitempty"`

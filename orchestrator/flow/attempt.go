@@ -75,6 +75,7 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 		return err
 	}
 	s.Refused = nil
+	s.WorkedIn = cmp.Or(s.WorkedIn, s.WorksIn)
 	step := s.Step
 	switch e.Call {
 	case event.ManagerCall:

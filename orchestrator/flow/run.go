@@ -12,7 +12,7 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 	}
 	killed := s.Running
 	s.Running, s.Spent, s.Outcome, s.Text, s.Decided, s.Until, s.AsksOf = true, false, "", "", false, "", false
-	s.Behind, s.Place = "", cmp.Or(e.Place, s.Place)
+	s.Behind, s.Place, s.WorksIn = "", cmp.Or(e.Place, s.Place), e.FromBoard
 	s.Limits, s.Teardown, s.Workdir, s.Version = e.Limits, s.Teardown.carriedOver(), e.Workdir, e.Version
 	for _, task := range e.DoneBefore {
 		s.keepStatus(task, StatusBefore)

@@ -21,8 +21,12 @@ type State struct {
 	Spent   bool          `json:"spent"`             // the last run finished, so the next one has fresh limits and retries
 	Frozen  *Freeze       `json:"frozen"`
 	Workdir string        `json:"workdir,omitempty"` // work directory of the last run; "": no run has started
-	Place   string        `json:"place,omitempty"`   // where the processes with the marks in this state are, see RunStarted.Place
-	Version string        `json:"version,omitempty"` // version of the program of the last run; "": not known
+	// WorkedIn is the work directory in which the first reply was accepted, see RunStarted.FromBoard; "": none was yet, or
+	// by a version that does not say so.
+	WorkedIn string `json:"worked_in,omitempty"`
+	WorksIn  string `json:"works_in,omitempty"` // the same of the last run
+	Place    string `json:"place,omitempty"`    // where the processes with the marks in this state are, see RunStarted.Place
+	Version  string `json:"version,omitempty"`  // version of the program of the last run; "": not known
 
 	// The limits, and the use that counts for them.
 	Limits event.Limits `json:"limits"`

@@ -80,7 +80,7 @@ func Foresee(
 	if err != nil {
 		return nil, &failure.Invalid{Err: err}
 	}
-	dir, err := board.ChooseWorkdir(workdir, boardPath, startDir, b)
+	dir, err := Workdir(workdir, boardPath, startDir, b)
 	if err != nil {
 		return nil, &failure.Invalid{Err: err}
 	}

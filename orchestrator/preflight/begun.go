@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/roster"
@@ -22,6 +23,9 @@ func (p *Prepared) Begun(b *board.Board, needsManager bool) (e event.RunStarted,
 		Board: p.Board, Workdir: p.Dir(), Version: p.Version, Form: event.Form, Limits: p.Limits,
 		OnDivergence: p.Run.OnDivergence, Tasks: b.Len(), Lenient: !p.Run.Strict, Reassign: p.Run.Reassign,
 		KeepGoing: p.KeepsGoing(), ByNeeds: p.HasNeeds(), Allowed: p.Run.Git.Allow, Discarded: p.Run.Discarded,
+	}
+	if rel, err := filepath.Rel(filepath.Dir(p.Workspace.Path), durable.RealPath(p.Dir())); err == nil {
+		e.FromBoard = filepath.ToSlash(rel)
 	}
 	e.Withheld, e.PartlyWithheld = p.Withheld()
 	e.Command = p.Command()

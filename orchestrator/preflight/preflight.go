@@ -32,7 +32,7 @@ import (
 type Job struct {
 	Board     string   // path as the user wrote it; messages name the board by it
 	StartDir  string   // the current folder
-	Workdir   string   // the folder given with -C; "": board.ChooseWorkdir chooses one
+	Workdir   string   // the folder given with -C; "": inspect.Workdir chooses one
 	Version   string   // version of kanban-run
 	Flags     []string // flags of settings, each with its value
 	GivenIn   string   // folder in which the command was given, before -C
@@ -167,7 +167,7 @@ func prepare(job *Job) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := board.ChooseWorkdir(job.Workdir, job.Board, job.StartDir, b)
+	dir, err := inspect.Workdir(job.Workdir, job.Board, job.StartDir, b)
 	if err != nil {
 		return nil, err
 	}
