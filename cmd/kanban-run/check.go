@@ -296,19 +296,19 @@ func (u *setup) place(name string, b *board.Board) (*board.Place, error) {
 	}
 	place, err := board.OpenPlace(dir, name)
 	if err == nil {
-		place.Lookup = u.lookup(dir)
+		place.Lookup, _ = u.lookup(dir) // the callers that need the settings report the error
 	}
 	return place, err
 }
 
-// lookup returns a function that returns an error for a role that is unknown in a work directory.
-// If the settings or the role files cannot be read, lookup returns nil.
-func (u *setup) lookup(workdir string) func(role string) error {
+// lookup returns a function that returns an error for a role that is unknown in a work directory. Errors:
+// those of its settings and role files.
+func (u *setup) lookup(workdir string) (func(role string) error, error) {
 	r, err := u.resolve(workdir)
 	if err != nil {
-		return nil // the callers that need the settings report the error
+		return nil, err
 	}
-	return func(role string) error { _, err := r.roles.Lookup(role); return err }
+	return func(role string) error { _, err := r.roles.Lookup(role); return err }, nil
 }
 
 // watchProblems returns the faults in the watch settings that tasks declare for themselves. A run

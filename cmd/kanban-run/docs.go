@@ -51,8 +51,12 @@ func docsCommand() command {
 
 func (t *terminal) listDocs() error {
 	var errs []error
+	width := 0
 	for _, topic := range docs.Topics() {
-		errs = append(errs, t.stdout.Printf("  %-17s %s\n", topic, docs.Title(topic)))
+		width = max(width, len(topic))
+	}
+	for _, topic := range docs.Topics() {
+		errs = append(errs, t.stdout.Printf("  %-*s  %s\n", width, topic, docs.Title(topic)))
 	}
 	return errors.Join(errs...)
 }

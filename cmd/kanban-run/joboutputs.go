@@ -37,7 +37,7 @@ type outputs struct {
 func (j *job) note(b *projection.Board) {
 	j.outputs.steps += b.LastRun.Steps
 	j.outputs.used = j.outputs.used.Plus(b.LastRun.Used.Used)
-	j.noteText(b.Board, b.Reason.Said)
+	j.noteText(b.Board, b.Reason.Said+b.Unreviewed())
 	j.noteUndone(b.Board)
 	j.noteJournal(b.Board)
 }

@@ -165,7 +165,7 @@ func (s *screen) printResult(t *terminal, b *projection.Board, undone string, hi
 		if undone != "" {
 			text += "; " + undone
 		}
-	case b.LastRun.Steps > 0:
+	default:
 		text += b.Unreviewed()
 	}
 	out, sign := t.stdout, ""

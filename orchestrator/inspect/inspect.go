@@ -61,10 +61,10 @@ func IsOwned(boardPath string) (bool, error) {
 
 // Foresee returns the first effect of a run that would start now with the limits of the last run.
 // workdir is the folder that -C names. If workdir is "", Foresee chooses the folder as a run does.
-// lookup returns the function that checks whether a role is known in a work directory. Errors:
-// *failure.Invalid if a run would refuse the board or its journal.
+// lookup returns the function that checks whether a role is known in a work directory, or the error of its
+// settings. Errors: *failure.Invalid if a run would refuse the board, its journal or the settings.
 func Foresee(
-	boardPath, workdir, startDir string, lookup func(workdir string) func(role string) error, h flow.History,
+	boardPath, workdir, startDir string, lookup func(workdir string) (func(role string) error, error), h flow.History,
 ) (flow.Effect, error) {
 	folder, err := Locate(boardPath)
 	if err == nil && isFile(folder.Journal()) {
@@ -88,7 +88,9 @@ func Foresee(
 	if err != nil {
 		return nil, &failure.Invalid{Err: err}
 	}
-	place.Lookup = lookup(dir)
+	if place.Lookup, err = lookup(dir); err != nil {
+		return nil, &failure.Invalid{Err: err}
+	}
 	if h.State.NeverRan() { // a run that goes on forgives what agents did to their tasks
 		for _, p := range board.Check(b, place) {
 			if !p.Warning {

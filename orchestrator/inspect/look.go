@@ -32,7 +32,7 @@ type Looker struct {
 	StartDir string // folder in which the program was started
 	// Lookup returns the function that checks whether a role is known in a work directory; nil: what
 	// the next run would do is not asked.
-	Lookup func(workdir string) func(role string) error
+	Lookup func(workdir string) (func(role string) error, error)
 }
 
 // Look reads a board. A board that cannot be read has no tasks. Errors: *ledger.NoRunError and
@@ -78,7 +78,7 @@ func (l Looker) foresee(path string, f *projection.Facts, b *Board, r *round) {
 	if l.Lookup == nil || b.Owned {
 		return
 	}
-	known := func(workdir string) func(string) error { return r.lookup(workdir, l.Lookup) }
+	known := func(workdir string) (func(string) error, error) { return r.lookup(workdir, l.Lookup) }
 	next, refused := Foresee(path, l.Workdir, l.StartDir, known, b.History)
 	f.Next = projection.Foretell(next, &b.History)
 	if refused != nil {

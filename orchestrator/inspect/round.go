@@ -8,12 +8,12 @@ import (
 
 // round is one look at several boards. What is the same for them is looked at once.
 type round struct {
-	archives map[string]map[string]string       // of rundir.ArchivesIn, by the folder
-	lookups  map[string]func(role string) error // of Looker.Lookup, by the work directory
+	archives map[string]map[string]string // of rundir.ArchivesIn, by the folder
+	lookups  map[string]lookup            // of Looker.Lookup, by the work directory
 }
 
 func newRound() *round {
-	return &round{map[string]map[string]string{}, map[string]func(role string) error{}}
+	return &round{map[string]map[string]string{}, map[string]lookup{}}
 }
 
 // LookAll is like [Looker.Look] for several boards. It passes each to visit.
@@ -46,15 +46,21 @@ func (r *round) archiveOf(dir rundir.Dir) string {
 	return r.archives[folder][name]
 }
 
+// lookup is what Looker.Lookup returns.
+type lookup struct {
+	knows func(role string) error
+	err   error
+}
+
 // lookup returns what load returns for a work directory. A nil round keeps nothing.
-func (r *round) lookup(workdir string, load func(string) func(role string) error) func(role string) error {
+func (r *round) lookup(workdir string, load func(string) (func(role string) error, error)) (func(role string) error, error) {
 	if r == nil {
 		return load(workdir)
 	}
 	known, is := r.lookups[workdir]
 	if !is {
-		known = load(workdir)
+		known.knows, known.err = load(workdir)
 		r.lookups[workdir] = known
 	}
-	return known
+	return known.knows, known.err
 }

@@ -26,9 +26,9 @@ func TestLookAll(t *testing.T) {
 	}
 	write("a.md", "---\nrole: Implementor\n---\n")
 	loads := 0
-	looker := Looker{StartDir: dir, Lookup: func(string) func(string) error {
+	looker := Looker{StartDir: dir, Lookup: func(string) (func(string) error, error) {
 		loads++
-		return func(string) error { return nil }
+		return func(string) error { return nil }, nil
 	}}
 	var readers []*Reader
 	var paths []string
