@@ -41,7 +41,7 @@ func runAll(stop, kill context.Context, boards []*preflight.Prepared, bounds Bou
 		all.Seats.Take()
 		wg.Go(func() {
 			defer all.Seats.Leave()
-			runBoard(stop, kill, boards[i], ahead[i], begun[i], all, trees.Of(boards[i].Dir()), &results[i])
+			runBoard(stop, kill, boards[i], ahead[i], begun[i], all, trees.Of(boards[i].Workspace.HomeDir()), &results[i])
 		})
 	}
 	wg.Wait()
@@ -73,7 +73,7 @@ func newTrees(stop context.Context, boards []*preflight.Prepared) *trust.Trees {
 		if p.DryRun {
 			return nil
 		}
-		of = append(of, trust.Board{Dir: p.Dir(), Roster: p.Roster, Resident: p.SupervisorRole(), Way: p.Run.Git.On, Files: p.Workspace.Files(),
+		of = append(of, trust.Board{Dir: p.Workspace.HomeDir(), Roster: p.Roster, Resident: p.SupervisorRole(), Way: p.Run.Git.On, Files: p.Workspace.Files(),
 			Redact: p.Redactor.String, Notice: func(text string) { p.Observer.Notice("", text) }})
 	}
 	return trust.NewTrees(stop, of)

@@ -48,12 +48,12 @@ func open(stop, kill context.Context, p *preflight.Prepared, ahead run.Ahead, be
 
 // assemble makes the parts of the run, and gives each the Turn that it needs.
 func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
-	p, dir := l.job, l.workspace.Place.Dir()
+	p, home := l.job, l.workspace.HomeDir()
 	notice := func(text string) { p.Observer.Notice(p.Board, text) }
 	git := p.Run.Git
 	git.On = git.On && !tree.WaitsForWay() // a start that is refused must not push by settings that wait
 	l.carrier, err = gitstore.Start(gitstore.Turn{
-		Board: p.Board, Settings: gitstore.Settings(git), Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
+		Board: p.Board, Settings: gitstore.Settings(git), Journal: l.ledger, Path: l.workspace.Path, Dir: home,
 		Workspace: l.workspace, Folder: l.folder, Roster: p.Roster, Notice: notice, Redactor: p.Redactor,
 		Kill: l.kill,
 	})
@@ -65,7 +65,7 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 		Until: p.Limits.Until, Used: &l.used, TakeEdit: l.takeEdit,
 	})
 	l.claims = claim.NewHolder(claim.Turn{
-		Journal: l.ledger, Path: l.workspace.Path, Dir: dir, Workspace: l.workspace, Notice: notice,
+		Journal: l.ledger, Path: l.workspace.Path, Dir: home, Workspace: l.workspace, Notice: notice,
 		Seat: l.pool.Seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, Run: p.Run,
 	}, l.pool.Claims)
 	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Path: l.workspace.Path, Tree: tree, Journal: l.ledger, Folder: l.folder, RoleOf: l.workspace.RoleOf, Notice: notice, Used: p.Used(), Way: p.Run.Git.On,
@@ -76,7 +76,7 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 		Redact: p.Redactor.String, Begun: begun, Turns: l.pool.Turns, Kept: note, Others: l.member, Give: l.trust.GiveBetween})
 	if !p.Run.DryRun { // which notes nothing
 		l.decisions = decisions.NewLog(decisions.Turn{
-			Board: p.Board, File: p.Run.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: dir,
+			Board: p.Board, File: p.Run.Decisions, Journal: l.ledger, Path: l.workspace.Path, Dir: home,
 			Ignore: l.workspace.Ignore, Notice: notice,
 		})
 	}

@@ -169,7 +169,7 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.
 // dirsOf returns the work directories of boards.
 func dirsOf(boards []*preflight.Prepared) (dirs []string) {
 	for _, p := range boards {
-		dirs = append(dirs, p.Dir())
+		dirs = append(dirs, p.Workspace.HomeDir())
 	}
 	slices.Sort(dirs)
 	return slices.Compact(dirs)

@@ -81,7 +81,7 @@ func (c *Caller) violations(a *Attempt, spawned []string) (files []string) {
 // mayWrite reports whether the supervisor may write a file: its reports and its wisdom.
 func (c *Caller) mayWrite(file string) bool {
 	if !filepath.IsAbs(file) {
-		file = filepath.Join(c.Workspace.Place.Dir(), file)
+		file = filepath.Join(c.Workspace.WorkDir(), file)
 	}
 	name, err := filepath.Rel(c.Folder.Path, file)
 	name = filepath.ToSlash(name)

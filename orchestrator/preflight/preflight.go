@@ -82,11 +82,11 @@ type Prepared struct {
 
 // checkRepository returns an error if the settings ask for commits where there is no repository.
 func (p *Prepared) checkRepository() error {
-	if !p.Run.Git.On || workspace.IsInGit(p.Dir()) {
+	if !p.Run.Git.On || workspace.IsInGit(p.Workspace.HomeDir()) {
 		return nil
 	}
 	return p.Roster.Settings.Fault("checkpoint", &failure.Invalid{
-		Err: fmt.Errorf("checkpoint: %s is in no git repository", p.Dir()),
+		Err: fmt.Errorf("checkpoint: %s is in no git repository", p.Workspace.HomeDir()),
 		Fix: "git init makes one; or leave the setting checkpoint out",
 	})
 }
@@ -244,23 +244,22 @@ func checkNames(job *Job, path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Dir returns the work directory.
-func (p *Prepared) Dir() string { return p.Workspace.Place.Dir() }
-
 // Size returns the size of the board's file, in bytes.
 func (p *Prepared) Size() int64 { return p.file.Size() }
 
 // Player returns the program that plays a role in the work directory.
-func (p *Prepared) Player(role string) (*roster.Player, error) { return p.Roster.Player(role, p.Dir()) }
+func (p *Prepared) Player(role string) (*roster.Player, error) {
+	return p.Roster.Player(role, p.Workspace.WorkDir())
+}
 
 // ReadOnlyPlayer returns the program that plays the resident supervisor or a judge.
 func (p *Prepared) ReadOnlyPlayer(role string) (*roster.Player, error) {
-	return p.Roster.ReadOnlyPlayer(role, p.Dir())
+	return p.Roster.ReadOnlyPlayer(role, p.Workspace.WorkDir())
 }
 
 // Substitute returns the program that takes over a role's work; see [roster.Roster.Substitute].
 func (p *Prepared) Substitute(role, to string) (*roster.Player, error) {
-	return p.Roster.Substitute(role, to, p.Dir())
+	return p.Roster.Substitute(role, to, p.Workspace.WorkDir())
 }
 
 // check checks all that a run of the board needs: its tasks, supervision and substitutes, and the

@@ -58,7 +58,7 @@ func (p *Prepared) checkSupervision(b *board.Board) error {
 		return p.placed(b, "requirement", fmt.Errorf("requirement: %w", err))
 	}
 	if !isFile && looksLikeFile(s.Requirement) {
-		p.warn("checkpoints: the requirement %q names no file in %s, so the supervisor reads it as a text", s.Requirement, p.Dir())
+		p.warn("checkpoints: the requirement %q names no file in %s, so the supervisor reads it as a text", s.Requirement, p.Workspace.HomeDir())
 	}
 	if player, err := p.ReadOnlyPlayer(s.Role); err == nil && (player.Role.Permission == "edit" || player.Role.Permission == "full") {
 		p.warn("checkpoints: role %s may change files: a supervisor looks only; what it changes voids its verdict", player.Role.Name)

@@ -33,7 +33,7 @@ func checkWritable(job *Job, path string) (lost string, err error) {
 
 // checkDecisions returns an error if the file for decisions is there and cannot be written.
 func (p *Prepared) checkDecisions() error {
-	path := decisions.FindFile(p.Run.Decisions, p.Workspace.Path, p.Dir())
+	path := decisions.FindFile(p.Run.Decisions, p.Workspace.Path, p.Workspace.HomeDir())
 	if p.DryRun || path == "" {
 		return nil
 	}

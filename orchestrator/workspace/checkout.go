@@ -24,7 +24,7 @@ type Checkout struct {
 
 // MarkCheckout returns the present position in the logs of the checkout.
 func (w *Workspace) MarkCheckout() Checkout {
-	_, dir := git.Folder(w.Place.Dir())
+	_, dir := git.Folder(w.WorkDir())
 	if dir == "" {
 		return Checkout{}
 	}
@@ -93,7 +93,7 @@ func size(path string) int64 {
 
 // IsInGit reports whether the work directory is in a git repository. It looks only at files,
 // without a call of git.
-func (w *Workspace) IsInGit() bool { return IsInGit(w.Place.Dir()) }
+func (w *Workspace) IsInGit() bool { return IsInGit(w.WorkDir()) }
 
 // IsInGit is like [Workspace.IsInGit], but for a work directory without a run.
 func IsInGit(workdir string) bool {
@@ -104,7 +104,7 @@ func IsInGit(workdir string) bool {
 // WarningOfGit returns a warning if git refuses the repository around the work directory, because it
 // belongs to another user, and else "".
 func (w *Workspace) WarningOfGit(stop context.Context) string {
-	dir := w.Place.Dir()
+	dir := w.WorkDir()
 	if !git.IsForeign(dir) {
 		return ""
 	}

@@ -86,16 +86,15 @@ func (w *Workspace) tree(mark proc.Mark) worktree.Tree {
 		return files
 	})
 	return worktree.Tree{
-		Dir:   w.Place.Dir(),
+		Dir:   w.WorkDir(),
 		Mark:  mark,
 		Calls: filepath.Join(w.Dir().Path, "git"),
 		Share: w.share,
 		Ignore: func(name string) bool {
-			path := filepath.Join(w.Place.Dir(), name)
 			return name == kanban ||
 				strings.Contains("/"+name, "/.kanban-run/runs/") ||
 				strings.Contains("/"+name, "/.kanban-run/claims/") ||
-				slices.Contains(ignored(), path) || isOneOf(path, outputs())
+				slices.Contains(ignored(), filepath.Join(w.HomeDir(), name)) || isOneOf(filepath.Join(w.WorkDir(), name), outputs())
 		},
 	}
 }
@@ -106,7 +105,7 @@ func (w *Workspace) IsOfRuns(name string) bool {
 	if filepath.Base(name) == ".kanban-run" {
 		return true
 	}
-	path := durable.TargetOf(filepath.Join(w.Place.Dir(), filepath.FromSlash(name)))
+	path := durable.TargetOf(filepath.Join(w.HomeDir(), filepath.FromSlash(name)))
 	info, err := os.Stat(rundir.Of(path).Path)
 	return err == nil && info.IsDir()
 }

@@ -29,7 +29,7 @@ const mostFiles = 200_000
 // and the files below .git that git itself changes.
 func (w *Workspace) Tree() Tree {
 	t := Tree{files: map[string]string{}, own: map[string][]byte{}}
-	dir, outputs := w.Place.Dir(), ownOutputs()
+	dir, outputs := w.WorkDir(), ownOutputs()
 	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

@@ -118,7 +118,7 @@ func (w *Workspace) isOutOfSight(task, before string) bool {
 	if path.Dir(path.Clean(task)) != path.Dir(path.Clean(before)) {
 		return false
 	}
-	_, err := os.Stat(filepath.Join(w.Place.Dir(), filepath.FromSlash(path.Dir(path.Clean(task)))))
+	_, err := os.Stat(filepath.Join(w.HomeDir(), filepath.FromSlash(path.Dir(path.Clean(task)))))
 	return errors.Is(err, fs.ErrNotExist)
 }
 

@@ -18,7 +18,7 @@ import (
 	"kanban-run/orchestrator/worktree"
 )
 
-// Workspace is the board of one run and the work directory around it. One goroutine uses it.
+// Workspace is the board of one run and the folders around it: HomeDir and WorkDir. One goroutine uses it.
 type Workspace struct {
 	Name     string // the board's path as the user wrote it, also for messages
 	Path     string // path of the board's file, without links; in a dry run, of the private copy
@@ -46,9 +46,17 @@ func New(name, path string, place *board.Place, b *board.Board, r *redact.Redact
 	return w
 }
 
+// HomeDir returns the folder in which the board, its tasks, the settings and the roles are believed. Journal,
+// locks, claims and what waits for a person belong to it, and paths on the board start there.
+func (w *Workspace) HomeDir() string { return w.Place.Dir() }
+
+// WorkDir returns the folder in which agents, reviews, supervisors and their commands run, and whose files they
+// change. It is the same as HomeDir.
+func (w *Workspace) WorkDir() string { return w.Place.Dir() }
+
 // ShareWith makes the boards of one work directory share what git says of its files.
 func (w *Workspace) ShareWith(other *Workspace) {
-	if w.Place.Dir() == other.Place.Dir() {
+	if w.WorkDir() == other.WorkDir() {
 		w.share = other.share
 	}
 }
