@@ -377,7 +377,7 @@ func (a *arbitration) settle(q Question, e event.Acknowledged) (Question, error)
 			edit.Current = a.spelled(e.Task)
 		}
 	case e.Choice == event.Retry:
-		edit.Current, e.Text = &e.Task, e.Task+" is to be done again, as you decided"
+		edit.Current, e.Text = &e.Task, e.Task+" is current, as you decided"
 	case e.Task != "":
 		e.Text, e.Left = e.Choice.Settles(e.Task), a.leftWithout(e.Task)
 	default:

@@ -39,19 +39,22 @@ func (a *arbitration) settleFile(q Question, e event.Acknowledged) (Question, er
 	if err := rundir.OverwriteFile(a.dir.After(), a.before.Source); err != nil {
 		return q, fmt.Errorf("keep the board's bytes: %w", err)
 	}
-	if err := errors.Join(a.putBack(before), a.putBackMarks()); err != nil {
+	if err := a.putBackMarks(before); err != nil { // before the board, so that all or nothing is put back
+		return q, err
+	}
+	if err := a.putBack(before); err != nil {
 		return q, err
 	}
 	return q, a.recordDecision(e)
 }
 
-// putBackMarks gives the headers of tasks the marks that they had as the turn began.
-func (a *arbitration) putBackMarks() error {
+// putBackMarks gives the headers of the tasks of a board the marks that they had as the turn began.
+func (a *arbitration) putBackMarks(before *board.Board) error {
 	place, err := workspace.PlaceOf(a.path, a.history.State.Workdir, a.before)
 	if err != nil {
 		return err
 	}
-	err = marks.Restore(place, a.dir, a.history.State.Marks)
+	err = marks.Restore(place, a.dir, before.TaskPaths(), a.history.State.Marks)
 	if errors.Is(err, marks.ErrUnknown) {
 		return &failure.Invalid{Err: err, Fix: "mend the headers of the tasks by hand, then kanban-run ack " + failure.Quote(a.path) + " accept"}
 	}

@@ -242,10 +242,14 @@ func (m *Marks) IsOpen(task string) bool { return !m.of[task].Done && slices.Con
 var ErrUnknown = errors.New("the marks of the tasks as the turn began are not known any more")
 
 // Restore gives the headers of tasks the marks that they had before the turn whose marks have the
-// given SHA-256. Errors: [ErrUnknown], and those of [board.Place.SetMark].
-func Restore(place *board.Place, dir rundir.Dir, sha string) error {
+// given SHA-256. Where the tasks of a list have these marks there is nothing to do. Errors: [ErrUnknown], and
+// those of [board.Place.SetMark].
+func Restore(place *board.Place, dir rundir.Dir, list []string, sha string) error {
 	if sha == "" {
 		return nil // the marks were never looked at
+	}
+	if now, err := NewReader(place).Read(list); err != nil || now.SHA() == sha {
+		return err
 	}
 	before := In(dir.ReadNote(), sha)
 	if before == nil {
