@@ -72,6 +72,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/durable":  "and a lock, or a full disk",
 		"orchestrator/failure":  "and what a person has to mend",
 		"orchestrator/rundir":   "and output is kept beside it",
+		"orchestrator/ledger":   "a journal is folded",
 		"orchestrator/gitstore": "commits can be refused",
 		"orchestrator/trust":    "and what an agent changed",
 	},

@@ -31,7 +31,7 @@ func (l *loop) runInto(res *result.Result) error {
 	}
 	res.Begun, res.Undone = l.started, end.Undone
 	err = l.conclude(end, err, res)
-	res.End.Unsaved = l.carrier.IsUnsaved()
+	res.End.Unsaved, res.Folded = l.carrier.IsUnsaved(), l.ledger.Folded()
 	return err
 }
 

@@ -16,7 +16,7 @@ import (
 
 // What views keep of a board's history.
 var (
-	keepLast   = projection.Keep{Steps: 1}
+	keepLast   = ledger.KeepLast
 	keepRecent = projection.Keep{Steps: 1, Notices: 50}
 	keepSteps  = projection.Keep{Steps: 1000}
 )

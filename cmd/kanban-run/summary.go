@@ -10,6 +10,7 @@ import (
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
+	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/result"
@@ -48,16 +49,16 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 
 // boards returns how each board stands after a run, with the next action of a person.
 func (s *screen) boards(t *terminal, results []result.Result) []*projection.Board {
-	names := make([]string, len(results))
-	for i, r := range results {
-		names[i] = r.Board
-	}
-	looker := inspect.Looker{Keep: keepLast}
+	looker := inspect.Looker{Keep: ledger.KeepLast}
 	if t.job != nil {
 		looker.Keep.Steps = keptSteps
 	}
+	readers := make([]*inspect.Reader, len(results))
+	for i, r := range results {
+		readers[i] = looker.Resume(r.Board, r.Folded)
+	}
 	boards := make([]*projection.Board, 0, len(results))
-	looker.LookAll(names, func(b inspect.Board, err error) {
+	inspect.LookAll(readers, func(b inspect.Board, err error) {
 		r := results[len(boards)]
 		if endAs(&b, r, err); s.dry {
 			b.Board = s.record.board(r)

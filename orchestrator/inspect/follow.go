@@ -36,6 +36,18 @@ func (l Looker) Reader(path string) *Reader {
 	return &Reader{looker: l, path: path, fold: &projection.Fold{Keep: l.Keep}}
 }
 
+// Resume is like Reader, for a board whose run in this process has folded the journal. The fold keeps what
+// ledger.KeepLast says. nil stands for a journal that is still to be read.
+func (l Looker) Resume(path string, f *ledger.Folded) *Reader {
+	r := l.Reader(path)
+	dir, err := Locate(path)
+	if f == nil || err != nil || l.Keep != ledger.KeepLast {
+		return r
+	}
+	r.dir, r.journal, r.history, r.fold, r.seq = dir, f.Journal, f.History, f.Fold, f.History.Seq
+	return r
+}
+
 // History is like the function [History], but calls the function visit only for the entries that were
 // added since the last call. If the journal was replaced, it calls visit for all entries.
 func (r *Reader) History(visit func(event.Entry) error) (flow.History, journal.Summary, error) {

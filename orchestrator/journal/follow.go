@@ -25,6 +25,18 @@ type Follower struct {
 // Follow returns a Follower of the journal at path.
 func Follow(path string) *Follower { return &Follower{path: path} }
 
+// Follow returns a Follower that has read all records up to the last committed one. It returns nil if that is not
+// the last record, or if the file cannot be looked at.
+func (j *Journal) Follow() *Follower {
+	end := j.durable
+	info, err := os.Lstat(j.path)
+	if err != nil || j.failed != nil || j.end.seq != end.seq {
+		return nil
+	}
+	return &Follower{path: j.path, file: info, head: head{end.seq, end.crc}, end: end,
+		summary: Summary{Records: end.seq, Bytes: end.offset, Epoch: end.epoch, Head: end.seq}}
+}
+
 // Read is like the function [Read], but calls the function visit only for the records that were added
 // since the last call. If the file has not changed since then, Read does not open it. A torn tail is
 // read again when it has changed. Read does not notice a change of an earlier record than the last.

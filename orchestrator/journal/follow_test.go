@@ -221,3 +221,49 @@ func TestFollowerSeesAnotherJournal(t *testing.T) {
 		})
 	}
 }
+
+// TestJournalFollow: a Follower that a writer hands out reads only what was committed after that, also by another writer, and
+// knows as much as one that has read all. Where records are not committed there is none.
+func TestJournalFollow(t *testing.T) {
+	f := follow(t)
+	write := func(n int) *Follower {
+		t.Helper()
+		j, err := Open(f.path, time.Now, ignore)
+		if err == nil {
+			_, err = j.BeginEpoch()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range n {
+			if _, err := j.Append(draft(0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if j.Follow() != nil {
+			t.Error("records that are not committed are followed")
+		}
+		if err := j.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		handed := j.Follow()
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return handed
+	}
+	f.Follower = write(3)
+	f.wantNew("at once")
+	whole, err := Follow(f.path).Read(func(Record) error { return nil })
+	if known, _ := f.read(); err != nil || known != whole {
+		t.Errorf("it knows %+v, want %+v, %v", known, whole, err)
+	}
+	write(2)
+	f.wantNew("behind another writer", 4, 5)
+	if err := os.Truncate(f.path, 10); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.read(); err == nil {
+		t.Error("it does not notice that its records are gone")
+	}
+}

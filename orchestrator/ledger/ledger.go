@@ -13,6 +13,7 @@ import (
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/journal"
+	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
 )
@@ -27,6 +28,7 @@ type Ledger struct {
 	journal  *journal.Journal
 	epoch    uint64 // epoch of the records that this process writes
 	history  flow.History
+	fold     *projection.Fold // of the committed entries; see Folded
 	pending  []event.Entry
 	logbook  *logbook
 
@@ -43,8 +45,32 @@ func New(board string, dir rundir.Dir, o Observer, r *redact.Redactor, now func(
 		observer: o,
 		redactor: r,
 		now:      now,
+		fold:     &projection.Fold{Keep: KeepLast},
 		logbook:  newLogbook(dir, board),
 	}
+}
+
+// KeepLast is what the fold of a run keeps.
+var KeepLast = projection.Keep{Steps: 1}
+
+// Folded is the journal of a board as far as its run has folded it.
+type Folded struct {
+	Journal *journal.Follower
+	History flow.History
+	Fold    *projection.Fold
+}
+
+// Folded returns the journal as this run has folded it, so that a look at the board behind the run need not read it.
+// It returns nil if the journal is not at its end.
+func (l *Ledger) Folded() *Folded {
+	if l.journal == nil || len(l.pending) > 0 {
+		return nil
+	}
+	f := l.journal.Follow()
+	if f == nil {
+		return nil
+	}
+	return &Folded{f, l.history, l.fold}
 }
 
 // Listen passes each committed event to the function note before the observer gets it.
@@ -61,6 +87,7 @@ func (l *Ledger) Open(visit func(event.Entry)) error {
 			return err
 		}
 		l.logbook.remember(e)
+		l.fold.Add(e)
 		visit(e)
 		l.history.Add(e)
 		// An error here leaves the journal as it is. Without one, a torn tail would be cut off.
@@ -168,6 +195,7 @@ func (l *Ledger) Commit() error {
 	pending := l.pending
 	l.pending = nil // a long wait may follow: release the memory
 	for _, e := range pending {
+		l.fold.Add(e)
 		l.fallBehind(l.logbook.follow(e))
 		l.observer.Entry(l.board, e)
 	}

@@ -15,6 +15,7 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/gitstore"
+	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/trust"
 )
@@ -28,6 +29,7 @@ type Result struct {
 	Journaled bool           // the journal has End
 	Begun     bool           // the journal has the beginning of the run
 	Command   *event.Command // command line of the run; nil: not known
+	Folded    *ledger.Folded // the journal as the run left it; nil: it is to be read
 	Undone    string         // what a dry run leaves undone, see flow.Finish
 	Err       error          // error that ended the run; nil after an interruption or at an end without an error
 }
