@@ -111,6 +111,7 @@ type checked struct {
 	Problems []problem     `json:"problems"`
 	Plan     []plannedStep `json:"plan,omitempty"` // the order of --plan
 	err      error         // the board cannot be read; nil: it can
+	fixes    bool          // --fix was given
 }
 
 // problem is something wrong or odd. A run would refuse the board for an error.
@@ -132,7 +133,7 @@ type plannedStep struct {
 
 // check looks at one board.
 func (u *setup) check(name string, fix, plan bool) (c checked) {
-	c = checked{Board: name, Problems: []problem{}}
+	c = checked{Board: name, Problems: []problem{}, fixes: fix}
 	if fix {
 		c.Fixed, c.err = u.fix(name)
 	}
@@ -180,6 +181,9 @@ func codeOfChecks(all []checked) int {
 func (t *terminal) printChecked(c *checked) {
 	for _, note := range c.Fixed {
 		_ = t.stdout.Printf("fixed: %s\n", note)
+	}
+	if c.fixes && len(c.Fixed) == 0 && c.count("error") > 0 {
+		_ = t.stdout.Printf("fixed: nothing, because it is not safe to mend what follows\n")
 	}
 	if c.err != nil {
 		t.explain(c.err)

@@ -68,7 +68,8 @@ func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 	if b.asks = b.question.isEnd(); !s.Decided {
 		b.Reason.By, b.exit, b.fix, b.remarked = f.ending.By, f.ending.Exit, f.ending.Hint, f.ending.Remarked
 	}
-	judged := s.Outcome == event.Complete || s.Outcome == event.Incomplete || s.Outcome == event.NeedsPerson ||
+	// A run that was interrupted needs a person for another reason than how the board ends.
+	judged := s.Outcome == event.Complete || s.Outcome == event.Incomplete || s.Outcome == event.NeedsPerson && s.Spent ||
 		facts.Never && (b.question != nil || h.Seq > 0) || decided
 	switch {
 	case facts.Queued:

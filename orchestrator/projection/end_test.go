@@ -289,6 +289,27 @@ func TestUnsaved(t *testing.T) {
 	}
 }
 
+// TestRefusedAtTheEnd: a run that a person has to look at before it may say how the board ends does not end as the board
+// would end without that look.
+func TestRefusedAtTheEnd(t *testing.T) {
+	over := Facts{List: listOf(t, "tasks: [a.md, b.md]\n"), Board: flow.Board{Terminal: true, SHA: "s"}, Asked: []string{"strict changed"}}
+	s := stateOn(over.List, event.NeedsPerson, "strict changed", "ok")
+	s.Spent, s.AsksOf, s.Lenient = false, true, true
+	ended := event.RunInterrupted{Outcome: event.NeedsPerson, Reason: "strict changed", By: event.ByChanged, Changed: true}
+	b := show(s, over, event.RunStarted{}, ended)
+	if b.Outcome != event.NeedsPerson || *b.Exit != 3 || b.Who != Decide || b.Reason.By != event.ByChanged || b.Reason.Said != "strict changed" {
+		t.Errorf("%s by %s, exit %d, %s: %s", b.Outcome, b.Reason.By, *b.Exit, b.Who, b.Reason.Said)
+	}
+	over.Asked = nil // accepted, or put back: the next run says how the board ends
+	if b := show(s, over, event.RunStarted{}, ended); b.Who != RunAgain || b.Outcome != event.NeedsPerson {
+		t.Errorf("behind the decision %s acts: %s", b.Who, b.Outcome)
+	}
+	s.AsksOf = false // a secret that a checkpoint would hold
+	if b := show(s, over, event.RunStarted{}, event.RunInterrupted{Outcome: event.NeedsPerson, By: event.BySecret, Hint: "take it out"}); *b.Exit != 3 || b.Card().Hint != "take it out" {
+		t.Errorf("a secret: exit %d, hint %q", *b.Exit, b.Card().Hint)
+	}
+}
+
 // TestSetInvalid: the hint of the error becomes the advice.
 func TestSetInvalid(t *testing.T) {
 	b := show(endOf(event.NeedsPerson, "stuck"), Facts{List: listOf(t, "tasks: [a.md]\n"), Current: "a.md"})

@@ -144,12 +144,14 @@ func (s Screen) figures(b *projection.Board, verbose bool, row func(name, format
 func openText(b *projection.Board) string {
 	o := b.Open
 	text := fmt.Sprintf("step %d: %s, %s", o.Step, o.Task, o.Ref().Short())
-	switch n := len(b.Steps); {
-	case o.Attempts == 1:
-	case o.CallRole() == event.ManagerRole || n == 0:
-		text += ", " + event.Count(o.Attempts, "attempt")
-	default:
-		text += ", " + triesText(b.Steps[n-1].Count())
+	if last := len(b.Steps) - 1; last >= 0 {
+		n := b.Steps[last].Count()
+		switch isManager := o.CallRole() == event.ManagerRole; {
+		case isManager && n[event.Management] > 1:
+			text += ", " + event.Count(n[event.Management], "attempt")
+		case !isManager && n[event.Work]+n[event.Review] > 1:
+			text += ", " + triesText(n)
+		}
 	}
 	if o.Rejected > 0 {
 		text += fmt.Sprintf(", %d rejected", o.Rejected)
