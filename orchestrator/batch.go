@@ -63,7 +63,9 @@ func runBoard(stop, kill context.Context, p *preflight.Prepared, ahead run.Ahead
 	if err == nil {
 		err = l.runInto(res)
 	}
-	res.Explain(stop, errors.Join(err, release()))
+	if late := release(); late != nil || !res.Journaled {
+		res.Explain(stop, errors.Join(err, late))
+	}
 }
 
 // newTrees returns what knows the files that decide as the command begins; nil in a dry run.

@@ -17,8 +17,8 @@ import (
 	"kanban-run/orchestrator/watch"
 )
 
-// runInto runs the loop to its end, and sets how it ended. Errors: what ended the run, or failed behind its
-// end, if the journal does not have it.
+// runInto runs the loop to its end, and sets how it ended. Errors: what ended the run, also where the journal has
+// it, and what failed behind its end.
 func (l *loop) runInto(res *result.Result) error {
 	var end flow.Finish
 	err := l.start()
@@ -56,16 +56,17 @@ func (l *loop) conclude(end flow.Finish, err error, res *result.Result) error {
 	if errors.Is(err, journal.ErrForeignWrite) {
 		return l.ledger.ResolveForeignWrite(err, l.keepOutput())
 	}
+	var late error // what fails behind the record of the end, or instead of it
 	if err == nil {
-		err = l.finish(end, behind, res)
+		late = l.finish(end, behind, res)
 	} else {
-		err = l.interrupt(err, behind, res)
+		late = l.interrupt(err, behind, res)
 	}
-	if err == nil && !l.carrier.IsUnsaved() {
-		err = l.finishEnd(turn)
+	if late == nil && !l.carrier.IsUnsaved() {
+		late = l.finishEnd(turn)
 	}
-	res.Journaled = err == nil && !l.ledger.State().Running
-	return err
+	res.Journaled = late == nil && !l.ledger.State().Running
+	return errors.Join(err, late)
 }
 
 // finish journals that the run is over.
@@ -83,17 +84,17 @@ func (l *loop) finish(end flow.Finish, behind string, res *result.Result) (err e
 	return err
 }
 
-// interrupt journals that the run ended with an error, and is to be continued. Errors: those of the journal,
-// with the error of the run. An error of a checkpoint that the journal has is none.
+// interrupt journals that the run ended with an error, and is to be continued. Errors: those of the journal. An
+// error of a checkpoint that the journal has is none.
 func (l *loop) interrupt(err error, behind string, res *result.Result) error {
 	res.Explain(l.stop, err)
 	end := res.End
 	end.Board, end.Waited, end.Quarantined, end.Behind, end.Unsaved = l.job.Board, l.member.CutWait(), l.caller.Quarantined(), behind, l.carrier.IsUnsaved()
 	failed := errors.Join(l.ledger.Finish(end), l.carrier.RecordEvents())
-	if failed == nil || end.Unsaved && !l.ledger.State().Running {
+	if end.Unsaved && !l.ledger.State().Running {
 		return nil
 	}
-	return errors.Join(err, failed)
+	return failed
 }
 
 // keepOutput keeps the output that is not journaled in a folder that no run empties, and returns the

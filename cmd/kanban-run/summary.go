@@ -72,15 +72,20 @@ func (s *screen) boards(t *terminal, results []result.Result) []*projection.Boar
 	return boards
 }
 
-// endAs makes a board end as a run of this process has, where its journal does not say so, or where another
-// run is at work by now. err is the error of reading the board.
+// endAs makes a board end as a run of this process has, where its journal does not say so. A board on which
+// another run has begun since stands as that run has it, but for what this command tells of its own run: the
+// exit code and the totals. err is the error of reading the board.
 func endAs(b *inspect.Board, r result.Result, err error) {
 	b.RunBy(r.Command) // also a board that was not begun
-	if err != nil || !r.Journaled || b.Exit == nil {
+	switch another := r.Folded != nil && b.Runs > r.Folded.Runs; {
+	case err != nil || !r.Journaled:
 		b.EndAs(r.End)
+	case another || b.Exit == nil:
+		code := r.End.Code()
+		b.Exit = &code
 	}
-	if !r.Begun {
-		b.LastRun = projection.Totals{}
+	if b.LastRun = (projection.Totals{}); r.Begun && r.Folded != nil {
+		b.LastRun = r.Folded.LastRun
 	}
 }
 
@@ -89,7 +94,7 @@ func (s *screen) hint(b *projection.Board) string {
 	switch advice := b.Advice(); {
 	case b.Outcome == event.Complete && b.LastRun.Steps == 0 && !s.dry:
 		return cmp.Or(advice, "nothing was left to do; current: with the path of a task has it done again")
-	case s.dry && advice != "": // the advice names a journal and a log that are removed
+	case s.dry && advice != "" && b.Outcome != event.Invalid: // the advice names a journal and a log that are removed
 		return "this was a dry run: nothing was changed, and nothing of it is kept"
 	default:
 		return advice

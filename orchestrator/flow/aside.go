@@ -54,8 +54,8 @@ func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 	s.Aside = append(slices.Clip(s.Aside), Aside{Task: e.Task, Role: e.Role, Status: e.Status, Text: e.Reason, Tried: true, Times: times, Done: e.Done})
 	if a := s.aside(e.Task); e.Status == step.TaskStatus {
 		a.Words = step.Said
-	} else if step.Crashed && e.Status == StatusNoReply {
-		a.Words = step.Printed
+	} else if e.Status == StatusNoReply {
+		a.Words = step.cried()
 	}
 	if step.IsWork() {
 		step.callManager()
@@ -166,7 +166,7 @@ func (s *State) passOver(Board) Effect {
 func (s *State) orSetAside(end Finish, status string) Effect {
 	step := s.Step
 	aside := end.Outcome != event.Frozen && s.MaySetAside()
-	if step.Printed != "" && !step.Crashed && (aside || end.Outcome == event.Exhausted) {
+	if step.Printed != "" && step.cried() == "" && (aside || end.Outcome == event.Exhausted) {
 		end.Text += "; it said on stderr: " + step.Printed
 	}
 	if !aside {

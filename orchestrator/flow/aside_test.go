@@ -18,6 +18,7 @@ func TestAgentsWords(t *testing.T) {
 	rejected := event.ReplyRejected{AttemptRef: work.AttemptRef, Reason: "no JSON", Exit: "exit status 0", Stderr: "at x\nno key\n"}
 	crashed := rejected
 	crashed.Reason, crashed.Exit = "exit status 1", "exit status 1"
+	managerCrashed := event.ReplyRejected{AttemptRef: attempt(1, event.ManagerCall, 1).AttemptRef, Reason: "exit status 3", Exit: "exit status 3", Stderr: "quota db locked"}
 	blocked := event.ReplyAccepted{AttemptRef: again.AttemptRef, Status: "blocked", Message: "the database refuses me"}
 	walks := event.RunStarted{Manager: event.Walker, KeepGoing: true}
 	stops := event.RunStarted{Manager: event.Walker}
@@ -27,11 +28,12 @@ func TestAgentsWords(t *testing.T) {
 		events []event.Event
 		want   string
 	}{
-		"its stderr, where no reply was valid": {[]event.Event{walks, one, work, rejected}, "gave no valid reply in 1 attempt for t1; the last was rejected: no JSON; it said on stderr: no key"},
-		"the same at the end of the run":       {[]event.Event{stops, one, work, rejected}, "gave no valid reply in 1 attempt for t1; the last was rejected: no JSON; it said on stderr: no key"},
-		"the words of a program that fails":    {[]event.Event{stops, one, work, crashed}, "t1 has no valid reply: no key (Implementor gave no valid reply in 1 attempt for t1; the last was rejected: exit status 1)"},
-		"its reply, and no stderr before it":   {[]event.Event{retries, one, work, rejected, again, blocked}, "Implementor replied blocked: the database refuses me"},
-		"said in an earlier run":               {[]event.Event{retries, one, work, rejected, again, blocked, event.RunInterrupted{}, retries}, "Implementor replied blocked: the database refuses me"},
+		"its stderr, where no reply was valid":          {[]event.Event{walks, one, work, rejected}, "gave no valid reply in 1 attempt for t1; the last was rejected: no JSON; it said on stderr: no key"},
+		"the same at the end of the run":                {[]event.Event{stops, one, work, rejected}, "gave no valid reply in 1 attempt for t1; the last was rejected: no JSON; it said on stderr: no key"},
+		"the words of a program that fails":             {[]event.Event{stops, one, work, crashed}, "t1 has no valid reply: no key (Implementor gave no valid reply in 1 attempt for t1; the last was rejected: exit status 1)"},
+		"a Manager that fails says nothing of the task": {[]event.Event{stops, one, work, event.ReplyAccepted{AttemptRef: work.AttemptRef, Status: "ok", Message: "done"}, attempt(1, event.ManagerCall, 1), managerCrashed}, "the last was rejected: exit status 3; it said on stderr: quota db locked"},
+		"its reply, and no stderr before it":            {[]event.Event{retries, one, work, rejected, again, blocked}, "Implementor replied blocked: the database refuses me"},
+		"said in an earlier run":                        {[]event.Event{retries, one, work, rejected, again, blocked, event.RunInterrupted{}, retries}, "Implementor replied blocked: the database refuses me"},
 	} {
 		var s flow.State
 		apply(t, &s, tt.events...)

@@ -75,8 +75,10 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 		return err
 	}
 	s.Refused = nil
-	s.WorkedIn = cmp.Or(s.WorkedIn, s.WorksIn)
 	step := s.Step
+	if first := s.Finished == 0 && step.TaskStatus == "" && step.Work == nil; first {
+		s.WorkedIn = cmp.Or(s.WorkedIn, s.WorksIn)
+	}
 	switch e.Call {
 	case event.ManagerCall:
 		if e.Again {

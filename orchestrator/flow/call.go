@@ -162,3 +162,12 @@ func (s *State) goOnFrom(e event.Acknowledged) {
 	s.Last.Acknowledged, s.Last.Accepted = true, ""
 	s.endAsDecided(event.Interrupted, e.Text)
 }
+
+// cried returns the last words of the task's agent if its program has failed, or "". Those of a Manager or a
+// reviewer say nothing of the task, and those behind accepted work are not the last.
+func (s *Step) cried() string {
+	if !s.Crashed || s.CallRole() != s.Role || s.Work != nil {
+		return ""
+	}
+	return s.Printed
+}

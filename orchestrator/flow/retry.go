@@ -36,8 +36,8 @@ func (s *State) exhausted() *failure {
 	case step.Crashed:
 		f.By = event.ByCrash
 	}
-	if step.Crashed && step.Printed != "" { // its own words first
-		f.Text = fmt.Sprintf("%s %s: %s (%s)", step.Task, TaskStatus{Status: StatusNoReply}.Is(), step.Printed, f.Text)
+	if step.cried() != "" { // its own words first
+		f.Text = fmt.Sprintf("%s %s: %s (%s)", step.Task, TaskStatus{Status: StatusNoReply}.Is(), step.cried(), f.Text)
 	}
 	return f
 }

@@ -21,8 +21,8 @@ type State struct {
 	Spent   bool          `json:"spent"`             // the last run finished, so the next one has fresh limits and retries
 	Frozen  *Freeze       `json:"frozen"`
 	Workdir string        `json:"workdir,omitempty"` // work directory of the last run; "": no run has started
-	// WorkedIn is the work directory in which the first reply was accepted, see RunStarted.FromBoard; "": none was yet, or
-	// by a version that does not say so.
+	// WorkedIn is the work directory in which the first reply was accepted, see RunStarted.FromBoard; "": none was
+	// yet, or by a version that does not say so. Of such a journal nothing is known later either.
 	WorkedIn string `json:"worked_in,omitempty"`
 	WorksIn  string `json:"works_in,omitempty"` // the same of the last run
 	Place    string `json:"place,omitempty"`    // where the processes with the marks in this state are, see RunStarted.Place

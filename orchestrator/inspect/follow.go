@@ -41,7 +41,7 @@ func (l Looker) Reader(path string) *Reader {
 func (l Looker) Resume(path string, f *ledger.Folded) *Reader {
 	r := l.Reader(path)
 	dir, err := Locate(path)
-	if f == nil || err != nil || l.Keep != ledger.KeepLast {
+	if f == nil || f.Journal == nil || err != nil || dir != f.Dir || l.Keep != ledger.KeepLast {
 		return r
 	}
 	r.dir, r.journal, r.history, r.fold, r.seq = dir, f.Journal, f.History, f.Fold, f.History.Seq

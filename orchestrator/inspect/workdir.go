@@ -1,7 +1,7 @@
 package inspect
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,10 +11,11 @@ import (
 	"kanban-run/orchestrator/ledger"
 )
 
-// Workdir returns the directory in which the agents of a board run. A board with an accepted step goes on in
-// the folder of that step, taken relative to the board: the next step builds on files that are only there.
-// Otherwise it is the one that [board.ChooseWorkdir] chooses. The parameter explicit is the folder that -C
-// names, or "". Errors: *board.FileError; *failure.Invalid if explicit is another folder than that of the step.
+// Workdir returns the directory in which the agents of a board run. A board with an accepted reply goes on in
+// the folder of that work, because the next step builds on files that are only there: it is taken relative to the
+// board, so that both can be moved, or by its path, so that the board can. Otherwise the directory is the one that
+// [board.ChooseWorkdir] chooses. The parameter explicit is the folder that -C names, or "". Errors:
+// *board.FileError; *failure.Invalid if that folder is gone, or if explicit is another one.
 func Workdir(explicit, boardPath, cwd string, b *board.Board) (string, error) {
 	chosen, err := board.ChooseWorkdir(explicit, boardPath, cwd, b)
 	if err != nil {
@@ -24,25 +25,45 @@ func Workdir(explicit, boardPath, cwd string, b *board.Board) (string, error) {
 	if err != nil {
 		return chosen, nil // a run refuses it by name
 	}
-	rel := ledger.WorkedIn(folder)
+	rel, abs := ledger.WorkedIn(folder)
 	if rel == "" {
 		return chosen, nil
 	}
-	dir := filepath.Join(folder.Path, "..", "..", "..", filepath.FromSlash(rel)) // from the board's folder
-	was, err := os.Stat(dir)
-	if errors.Is(err, os.ErrNotExist) { // the board was moved by itself
+	beside := filepath.Join(folder.Path, "..", "..", "..", filepath.FromSlash(rel)) // from the board's folder
+	if isSame(chosen, beside) || isSame(chosen, abs) {
 		return chosen, nil
 	}
-	is, failed := os.Stat(chosen)
+	known := ""
+	for _, dir := range []string{beside, abs} {
+		if exists(dir) {
+			known = cmp.Or(known, dir)
+		}
+	}
+	const anew = "; the board begins anew anywhere once kanban-run teardown --delete has archived its runs"
 	switch {
-	case err == nil && failed == nil && os.SameFile(was, is):
-		return chosen, nil
+	case known == "":
+		return "", &failure.Invalid{
+			Err: fmt.Errorf("%s was worked on in %s, which is gone, and a run elsewhere lacks what was done there", boardPath, beside),
+			Fix: "bring the folder back" + anew,
+		}
 	case explicit != "":
 		return "", &failure.Invalid{
-			Err: fmt.Errorf("%s was worked on in %s, and -C names %s, which lacks what was done there", boardPath, dir, chosen),
-			Fix: "leave -C out, or name -C " + failure.Quote(dir) + "; the board begins anew anywhere once kanban-run teardown --delete has archived its runs",
+			Err: fmt.Errorf("%s was worked on in %s, and -C names %s, which lacks what was done there", boardPath, known, chosen),
+			Fix: "leave -C out, or name -C " + failure.Quote(known) + anew,
 		}
 	default:
-		return dir, nil
+		return known, nil
 	}
+}
+
+// isSame reports whether two paths lead to the same folder.
+func isSame(a, b string) bool {
+	one, err := os.Stat(a)
+	other, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(one, other)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"kanban-run/orchestrator/asked"
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
@@ -29,6 +30,7 @@ func FactsOf(dir rundir.Dir, boardPath string, b *board.Board, fault error, h *f
 	case b == nil:
 		return f, nil
 	}
+	f.Away = !durable.Place(h.State.Place).IsAt(dir.Place())
 	place, unfound := workspace.PlaceOf(boardPath, h.State.Workdir, b)
 	f.List = asBeforeFreeze(workspace.ListIn(place, unfound, b), dir, b.File, h)
 	f.Board = workspace.Bare(b)

@@ -55,22 +55,21 @@ var KeepLast = projection.Keep{Steps: 1}
 
 // Folded is the journal of a board as far as its run has folded it.
 type Folded struct {
-	Journal *journal.Follower
+	Dir     rundir.Dir
+	Journal *journal.Follower // goes on behind what is folded; nil: the journal is to be read anew
 	History flow.History
 	Fold    *projection.Fold
+	Runs    int               // number of runs by then
+	LastRun projection.Totals // of this run
 }
 
 // Folded returns the journal as this run has folded it, so that a look at the board behind the run need not read it.
-// It returns nil if the journal is not at its end.
 func (l *Ledger) Folded() *Folded {
-	if l.journal == nil || len(l.pending) > 0 {
-		return nil
+	f := &Folded{Dir: l.dir, History: l.history, Fold: l.fold, Runs: l.fold.Runs, LastRun: l.fold.LastRun}
+	if l.journal != nil && len(l.pending) == 0 {
+		f.Journal = l.journal.Follow()
 	}
-	f := l.journal.Follow()
-	if f == nil {
-		return nil
-	}
-	return &Folded{f, l.history, l.fold}
+	return f
 }
 
 // Listen passes each committed event to the function note before the observer gets it.

@@ -9,19 +9,20 @@ import (
 	"kanban-run/orchestrator/rundir"
 )
 
-// WorkedIn returns [flow.State.WorkedIn] of a board's journal. It reads the journal up to the first accepted
-// reply. Of a journal that cannot be read it returns "": a run says what is wrong with it.
-func WorkedIn(dir rundir.Dir) string {
+// WorkedIn returns [flow.State.WorkedIn] of a board's journal, and the absolute path that the folder had then. It
+// reads the journal up to the first finished step. Of a journal that cannot be read it returns "": a run says
+// what is wrong with it.
+func WorkedIn(dir rundir.Dir) (rel, abs string) {
 	var h flow.History
-	found := errors.New("found")
+	known := errors.New("known")
 	_, err := Continue(journal.Follow(dir.Journal()), dir, &h, func(event.Entry) error {
-		if h.State.WorkedIn != "" {
-			return found
+		if h.State.WorkedIn != "" || h.State.Finished > 0 {
+			return known
 		}
 		return nil
 	})
-	if !errors.Is(err, found) {
-		return ""
+	if !errors.Is(err, known) {
+		return "", ""
 	}
-	return h.State.WorkedIn
+	return h.State.WorkedIn, h.State.Workdir
 }

@@ -172,6 +172,7 @@ type Facts struct {
 	Log     string       // path of the supervisor's log
 	Damage  string       // where the journal breaks off; "": it is whole
 	Archive string       // see Board.Archive
+	Away    bool         // the last run was in another folder, such as another clone
 	Asked   []string     // what waits for a person in the work tree, in words; it is read only if a run has ended by it
 }
 

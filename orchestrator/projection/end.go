@@ -62,6 +62,7 @@ func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 	s := &h.State
 	is := func(o event.Outcome, text string, by event.By) {
 		b.standBy(flow.Finish{Outcome: o, Text: text, By: by}, true)
+		b.exit, b.fix = 0, "" // those of the last record
 	}
 	decided := s.Decided && f.decided && s.Outcome == event.Interrupted
 	b.standBy(flow.Finish{Outcome: s.Outcome, Text: s.Text, Remarked: true}, false)
@@ -115,8 +116,8 @@ func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 // unsave makes the end of a run unsaved if its work is thrown away with the machine of a CI job, because the
 // remote lacks checkpoints. Where a person has to act anyhow, or the run failed, that stays.
 func (f *Fold) unsave(b *Board, s *flow.State, facts *Facts) {
-	if b.Unsaved = f.ending.Unsaved; facts.isRunning(s) || !f.Run.Discarded || s.Unpushed == "" {
-		return
+	if b.Unsaved = f.ending.Unsaved; facts.isRunning(s) || !f.Run.Discarded || s.Unpushed == "" || facts.Away {
+		return // elsewhere is what the remote has
 	}
 	switch b.Outcome {
 	case event.Complete, event.LimitReached, event.Later:

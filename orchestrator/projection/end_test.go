@@ -273,12 +273,14 @@ func TestUnsaved(t *testing.T) {
 	}{
 		"complete, in a job":       {ok, over, true, event.Unsaved},
 		"complete, elsewhere":      {ok, over, false, event.Complete},
+		"seen in another clone":    {ok, over, true, event.Complete},
 		"a limit, in a job":        {endOf(event.LimitReached, "$5"), open, true, event.Unsaved},
 		"a busy provider":          {endOf(event.Later, "busy"), open, true, event.Unsaved},
 		"no valid reply, in a job": {endOf(event.Exhausted, "no JSON"), open, true, event.Exhausted},
 		"stopped by a signal":      {endOf(event.Interrupted, "SIGINT"), open, true, event.Interrupted},
 	} {
 		tt.state.Unpushed, tt.state.UnpushedTo = "GH013", "board/k.yaml"
+		tt.facts.Away = strings.HasSuffix(name, "seen in another clone")
 		b := show(tt.state, tt.facts, event.RunStarted{Discarded: tt.unsafe})
 		if b.Outcome != tt.want || *b.Exit != tt.want.Exit() || b.Branch != "board/k.yaml" {
 			t.Errorf("%s: %s with exit code %d: %s", name, b.Outcome, *b.Exit, b.Reason.Said)
