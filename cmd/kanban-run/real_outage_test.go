@@ -98,7 +98,8 @@ func TestRealNoConnection(t *testing.T) {
 		s := newReal(t, name, 1)
 		at, err := url.Parse(s.model.URL)
 		must(t, err)
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		// Not 127.0.0.1: the server of another test might take the port while nobody listens there.
+		l, err := net.Listen("tcp", "127.0.0.2:0")
 		must(t, err)
 		address := l.Addr().String()
 		must(t, l.Close())
