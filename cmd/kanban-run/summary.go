@@ -10,7 +10,6 @@ import (
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/inspect"
-	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
 	"kanban-run/orchestrator/result"
@@ -49,7 +48,7 @@ func (s *screen) summary(t *terminal, results []result.Result) (int, error) {
 
 // boards returns how each board stands after a run, with the next action of a person.
 func (s *screen) boards(t *terminal, results []result.Result) []*projection.Board {
-	looker := inspect.Looker{Keep: ledger.KeepLast}
+	looker := inspect.Looker{Keep: keepLast}
 	if t.job != nil {
 		looker.Keep.Steps = keptSteps
 	}
@@ -60,8 +59,10 @@ func (s *screen) boards(t *terminal, results []result.Result) []*projection.Boar
 	boards := make([]*projection.Board, 0, len(results))
 	inspect.LookAll(readers, func(b inspect.Board, err error) {
 		r := results[len(boards)]
-		if endAs(&b, r, err); s.dry {
+		if s.dry {
 			b.Board = s.record.board(r)
+		} else {
+			endAs(&b, r, err)
 		}
 		if t.job != nil {
 			b.Log = "" // it goes with the machine of the job
