@@ -1,6 +1,7 @@
 package orchestrator_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -614,6 +615,22 @@ func eachFile(t *testing.T, each func(name string)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// eachSource parses the files of eachFile but those of the tools for CI.
+func eachSource(t *testing.T, each func(name string, set *token.FileSet, file *ast.File)) {
+	t.Helper()
+	eachFile(t, func(name string) {
+		if strings.HasPrefix(name, "../.ci") {
+			return
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		each(name, set, file)
+	})
 }
 
 func isModule(dir string) bool {

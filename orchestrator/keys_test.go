@@ -2,7 +2,6 @@ package orchestrator_test
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"maps"
 	"path/filepath"
@@ -22,23 +21,12 @@ var textKeys = map[string]string{
 // …Text is compared with another text or searched. Only whether there is a text may be asked.
 func TestNoSentenceIsAKey(t *testing.T) {
 	found := map[string]bool{}
-	eachFile(t, func(name string) {
-		if strings.HasPrefix(name, "../.ci") || strings.Contains(name, "test/") { // packages for tests
+	eachSource(t, func(name string, set *token.FileSet, file *ast.File) {
+		if strings.Contains(name, "test/") { // packages for tests
 			return
 		}
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for _, d := range file.Decls {
-			in := filepath.Base(filepath.Dir(name))
-			if f, ok := d.(*ast.FuncDecl); ok {
-				if f.Recv != nil {
-					in += "." + typeName(f.Recv.List[0].Type)
-				}
-				in += "." + f.Name.Name
-			}
+			in := nameOf(filepath.Base(filepath.Dir(name)), d)
 			for _, at := range comparedTexts(d) {
 				if found[in] = true; textKeys[in] == "" {
 					t.Errorf("%s: %s decides by a text, want a field beside it", set.Position(at), in)

@@ -2,7 +2,6 @@ package orchestrator_test
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"maps"
 	"slices"
@@ -40,24 +39,13 @@ var placeOf = map[string]string{
 // the board's Place, which does not tell them apart.
 func TestHomeAndWork(t *testing.T) {
 	found := map[string]string{}
-	eachFile(t, func(name string) {
-		if strings.HasPrefix(name, "../.ci") {
-			return
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+	eachSource(t, func(_ string, _ *token.FileSet, file *ast.File) {
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok {
 				continue
 			}
-			in := file.Name.Name + "."
-			if f.Recv != nil {
-				in += typeName(f.Recv.List[0].Type) + "."
-			}
-			in += f.Name.Name
+			in := nameOf(file.Name.Name, f)
 			asks := map[string]bool{}
 			ast.Inspect(f, func(n ast.Node) bool {
 				s, ok := n.(*ast.SelectorExpr)
