@@ -140,6 +140,16 @@ func OpenPlace(workdir, boardFile string) (*Place, error) {
 // Dir returns the absolute path of the work directory.
 func (p *Place) Dir() string { return p.dir }
 
+// FromBoard returns the work directory as a slash path from the folder of the board, both without links, or "" if
+// there is no such path.
+func (p *Place) FromBoard() string {
+	rel, err := filepath.Rel(filepath.Dir(resolveLinks(p.board)), resolveLinks(p.dir))
+	if err != nil {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
 // HoldsBoard reports whether the board lies directly in the work directory. If it does, a relative
 // path leads to the same file from the board and from the work directory.
 func (p *Place) HoldsBoard() bool { return p.folder == "." }

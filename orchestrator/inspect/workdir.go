@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,15 +32,13 @@ func Workdir(explicit, boardPath, cwd string, b *board.Board) (string, error) {
 	if isSame(chosen, beside) || isSame(chosen, abs) {
 		return chosen, nil
 	}
-	known := ""
-	for _, dir := range []string{beside, abs} {
-		if exists(dir) {
-			known = cmp.Or(known, dir)
-		}
+	known := beside
+	if !isFolder(known) {
+		known = abs
 	}
 	const anew = "; the board begins anew anywhere once kanban-run teardown --delete has archived its runs"
 	switch {
-	case known == "":
+	case !isFolder(known):
 		return "", &failure.Invalid{
 			Err: fmt.Errorf("%s was worked on in %s, which is gone, and a run elsewhere lacks what was done there", boardPath, beside),
 			Fix: "bring the folder back" + anew,
@@ -56,14 +53,14 @@ func Workdir(explicit, boardPath, cwd string, b *board.Board) (string, error) {
 	}
 }
 
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // isSame reports whether two paths lead to the same folder.
 func isSame(a, b string) bool {
 	one, err := os.Stat(a)
 	other, otherErr := os.Stat(b)
 	return err == nil && otherErr == nil && os.SameFile(one, other)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
