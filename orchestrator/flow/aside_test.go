@@ -50,6 +50,40 @@ func TestAgentsWords(t *testing.T) {
 	}
 }
 
+// TestWordsOfAStep: what the agents of a finished step said is not known in the next one, and the Manager's reply is not
+// among it.
+func TestWordsOfAStep(t *testing.T) {
+	work := attempt(1, event.TaskCall, 1)
+	manager := attempt(1, event.ManagerCall, 1)
+	var s flow.State
+	for _, at := range []struct {
+		e             event.Event
+		said, printed string
+	}{
+		{event.RunStarted{Manager: "claude"}, "", ""},
+		{one, "", ""},
+		{work, "", ""},
+		{event.ReplyRejected{AttemptRef: work.AttemptRef, Stderr: "no key\n"}, "", "no key"},
+		{attempt(1, event.TaskCall, 2), "", "no key"},
+		{event.ReplyAccepted{AttemptRef: attempt(1, event.TaskCall, 2).AttemptRef, Status: "ok", Message: "I did it"}, "I did it", ""},
+		{event.RunInterrupted{}, "I did it", ""},
+		{event.RunStarted{Manager: "claude"}, "I did it", ""},
+		{manager, "I did it", ""},
+		{event.ReplyAccepted{AttemptRef: manager.AttemptRef, Status: "ok", Message: "next"}, "I did it", ""},
+		{event.StepFinished{Step: 1, Task: "t1", Status: "ok", Manager: "ok"}, "", ""},
+		{event.StepStarted{Step: 2, Task: "t2", Role: "Implementor"}, "", ""},
+	} {
+		var said, printed string
+		apply(t, &s, at.e)
+		if step := s.Step; step != nil {
+			said, printed = step.Said, step.Printed
+		}
+		if said != at.said || printed != at.printed {
+			t.Errorf("after %T: said %q, printed %q, want %q and %q", at.e, said, printed, at.said, at.printed)
+		}
+	}
+}
+
 // TestWordsFirst: where a reply ended the board, the reason begins with task, status and the words of the agent, and the
 // machinery is behind them.
 func TestWordsFirst(t *testing.T) {

@@ -76,11 +76,9 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	}
 	s.Refused = nil
 	step := s.Step
-	if first := s.Finished == 0 && step.TaskStatus == "" && step.Work == nil; first {
-		s.WorkedIn = cmp.Or(s.WorkedIn, s.WorksIn)
-	}
 	switch e.Call {
 	case event.ManagerCall:
+		s.noteFolder()
 		if e.Again {
 			return s.askOnceMore(e)
 		}
@@ -90,6 +88,7 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	case event.ReadyCall:
 		return s.acceptReady(e)
 	}
+	s.noteFolder()
 	step.Left, step.Files, step.Said, step.Printed = e.Left, e.Files, e.Message, ""
 	if step.Plan == nil || e.Unchecked && !step.Plan.Agent {
 		step.TaskStatus = e.Status
@@ -103,6 +102,13 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	}
 	step.begin(step.Plan.After(seen))
 	return nil
+}
+
+// noteFolder notes where the first reply of the board was accepted. A supervisor that gets ready has done no work.
+func (s *State) noteFolder() {
+	if s.Finished == 0 && s.Step.TaskStatus == "" && s.Step.Work == nil {
+		s.WorkedIn = cmp.Or(s.WorkedIn, s.WorksIn)
+	}
 }
 
 // applyReplyRejected counts a rejected reply, except in four cases: the session was lost, the

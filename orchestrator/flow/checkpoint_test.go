@@ -628,3 +628,23 @@ func TestDroppedCheckpoint(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkedIn: the folder of a board is that of the first accepted work, and neither a supervisor that gets ready nor a
+// later run changes it; nothing is known of a board whose first step says no folder.
+func TestWorkedIn(t *testing.T) {
+	s := newSupervised(t, event.InSession, event.Supervision{Every: 9})
+	s.WorksIn = "."
+	if s.ready("s1"); s.WorkedIn != "" {
+		t.Errorf("once the supervisor is ready the board was worked on in %q", s.WorkedIn)
+	}
+	s.finish("t1", "ok")
+	s.WorksIn = "../b"
+	if s.finish("t2", "ok"); s.WorkedIn != "." {
+		t.Errorf("the board was worked on in %q, want the folder of the first step", s.WorkedIn)
+	}
+	old := newSupervised(t, event.InSession, event.Supervision{Every: 9}).ready("s1").finish("t1", "ok")
+	old.WorksIn = "../b"
+	if old.finish("t2", "ok"); old.WorkedIn != "" {
+		t.Errorf("a board of an earlier version was worked on in %q", old.WorkedIn)
+	}
+}
