@@ -93,8 +93,7 @@ func (c *Caller) accountsOf(call event.Call) attempt.Accounts {
 }
 
 // Restore adds the costs that earlier runs journaled for the sessions of the open step and of the
-// supervisor. Some tools report the cost of a whole
-// session. Without Restore, the costs of earlier attempts would be charged twice.
+// supervisor. Some tools report the cost of a whole session. Without Restore, the costs of earlier attempts would be charged twice.
 func (c *Caller) Restore(e event.Event) {
 	switch e.(type) {
 	case event.StepStarted, event.StepFinished:

@@ -39,7 +39,7 @@ func (a *arbitration) settleFile(q Question, e event.Acknowledged) (Question, er
 	if err := rundir.OverwriteFile(a.dir.After(), a.before.Source); err != nil {
 		return q, fmt.Errorf("keep the board's bytes: %w", err)
 	}
-	if err := a.putBackMarks(before); err != nil { // before the board, so that all or nothing is put back
+	if err := a.putBackMarks(before); err != nil { // before the board: if the marks are not known, nothing is put back
 		return q, err
 	}
 	if err := a.putBack(before); err != nil {
