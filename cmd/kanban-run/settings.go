@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -259,20 +258,16 @@ func limits(s *config.Settings, dry bool) event.Limits {
 		MaxRetries:     s.MaxRetries,
 		MaxSteps:       l.Steps,
 		MaxCost:        l.Cost,
-		MaxMillis:      millis(l.Duration),
+		MaxMillis:      event.Millis(l.Duration),
 		MaxTaskSteps:   l.TaskSteps,
 		MaxTaskCost:    l.TaskCost,
-		MaxTaskMillis:  millis(l.TaskDuration),
+		MaxTaskMillis:  event.Millis(l.TaskDuration),
 		MaxAttemptCost: l.AttemptCost,
-		BusyMillis:     millis(l.Patience.Busy),
-		LimitMillis:    millis(l.Patience.Limit),
+		BusyMillis:     event.Millis(l.Patience.Busy),
+		LimitMillis:    event.Millis(l.Patience.Limit),
 		Until:          l.Until,
 	}
 }
-
-// millis returns milliseconds, rounded up, because a limit under a millisecond must not become 0,
-// which means no limit.
-func millis(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
 
 func (u *setup) roster(r *resolved, executable, stubState string, dry bool) *roster.Roster {
 	return &roster.Roster{

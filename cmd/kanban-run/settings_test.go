@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"kanban-run/orchestrator/config"
@@ -34,16 +33,6 @@ func TestSchemaOfSettings(t *testing.T) {
 	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(doc.Properties)); !slices.Equal(got, want) {
 		t.Errorf("the schema has %v, want %v", got, want)
-	}
-}
-
-// TestShortestLimit: a limit of less than the journal can say is the least that
-// it can say, and not none.
-func TestShortestLimit(t *testing.T) {
-	for d, want := range map[time.Duration]int64{0: 0, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2, time.Hour: 3_600_000} {
-		if got := millis(d); got != want {
-			t.Errorf("millis(%v) = %d, want %d", d, got, want)
-		}
 	}
 }
 

@@ -20,8 +20,8 @@ func (c *Caller) measure(a *Attempt, e *attempt.Ended) {
 	if e.Cut == attempt.ByTime {
 		took = max(took, firstLimit(a.Spec.Limits, a.began, e.Frozen)) // the run's clock may show less
 	}
-	a.millis, a.frozen = took.Milliseconds(), e.Frozen.Milliseconds()
-	a.spent, a.streamErr = c.charge(a, e, took), c.close(a)
+	a.millis, a.frozen = event.Millis(took), e.Frozen.Milliseconds()
+	a.spent, a.streamErr = c.charge(a, e), c.close(a)
 	if c.unwritten = nil; a.streamErr != nil {
 		c.unwritten = a
 	}
@@ -41,12 +41,12 @@ func firstLimit(l attempt.TimeLimits, began time.Time, frozen time.Duration) tim
 
 // charge adds the use of an attempt to the accounts. It returns the use of this attempt alone, or
 // nil if that use is not known.
-func (c *Caller) charge(a *Attempt, e *attempt.Ended, took time.Duration) *event.Spending {
+func (c *Caller) charge(a *Attempt, e *attempt.Ended) *event.Spending {
 	spent := c.accountsOf(a.Intent.Call).Charge(e, a.Intent.From).Journaled()
 	if a.Player.Adapter.Tool().Free {
 		spent = &event.Spending{Free: true}
 	}
-	c.Used.Add(took.Milliseconds(), spent)
+	c.Used.Add(a.millis, spent)
 	if !e.IsStopped() && !spent.IsPriced() {
 		c.warnOfCost(a, spent != nil && spent.Cost != nil)
 	}

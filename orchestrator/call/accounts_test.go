@@ -31,7 +31,7 @@ func TestRestore(t *testing.T) {
 	}
 	total := int64(22)
 	out := &attempt.Ended{Session: "s", Cumulative: true, Cut: attempt.ByRun, Spent: &agent.Spending{Input: 16, Cost: &total}}
-	if got := c.charge(&Attempt{Player: &roster.Player{Adapter: agent.Exec()}}, out, 0); got.Input != 1 || *got.Cost != 7 {
+	if got := c.charge(&Attempt{Player: &roster.Player{Adapter: agent.Exec()}}, out); got.Input != 1 || *got.Cost != 7 {
 		t.Errorf("a session that goes on is charged %+v, want what came after the earlier run", got)
 	}
 }
@@ -41,12 +41,13 @@ func TestWarnings(t *testing.T) {
 	r := newRig(t)
 	r.journal.state.Limits.MaxCost = 100
 	a := r.start(t)
-	r.charge(a, &attempt.Ended{Cut: attempt.ByRun}, 0)
+	r.charge(a, &attempt.Ended{Cut: attempt.ByRun})
 	if r.notices.told != nil {
 		t.Errorf("of an attempt that was stopped it tells %q", r.notices.told)
 	}
 	for range 2 {
-		r.charge(a, &attempt.Ended{}, time.Second)
+		a.millis = 1000
+		r.charge(a, &attempt.Ended{})
 	}
 	if len(r.notices.told) != 1 || !strings.Contains(r.notices.told[0], "Implementor (tool) told no cost of attempt 1 in step 1") {
 		t.Errorf("told %q", r.notices.told)
@@ -86,5 +87,16 @@ func TestMeasure(t *testing.T) {
 		if r.measure(a, &attempt.Ended{Cut: attempt.ByTime, Frozen: tt.frozen}); a.millis != tt.want || a.frozen != tt.frozen.Milliseconds() {
 			t.Errorf("at the limits %+v it took %d ms, %d of them frozen, want %d", tt.limits, a.millis, a.frozen, tt.want)
 		}
+	}
+}
+
+// TestMeasureRoundsUp: an attempt that has ended took a time that shows, however short it was.
+func TestMeasureRoundsUp(t *testing.T) {
+	r := newRig(t)
+	a := r.start(t)
+	began := a.began
+	r.Now = func() time.Time { return began.Add(time.Microsecond) }
+	if r.measure(a, &attempt.Ended{}); a.millis != 1 || r.used.Millis != 1 {
+		t.Errorf("it took %d ms, and %d count", a.millis, r.used.Millis)
 	}
 }

@@ -42,7 +42,7 @@ func (c *Caller) FinishStep(step *flow.Step, left Left) error {
 		e.Status = step.Reply.Status
 	}
 	if !c.opened.IsZero() {
-		e.Millis = (c.Now().Sub(c.opened) - c.paused).Milliseconds()
+		e.Millis = event.Millis(c.Now().Sub(c.opened) - c.paused)
 	}
 	return c.Journal.FinishStep(e)
 }

@@ -73,14 +73,15 @@ func (e ProviderWait) Waits() string {
 	return fmt.Sprintf("waits for %s%s %s", what, until, e.Until.Local().Format(form))
 }
 
-// Spent returns the part of the wait that is over at a time, in ms. A part of a millisecond counts
-// as a whole one, so that no patience is left that is too short for a wait. The result is at most
-// the length of the wait, also if the machine slept on, and at least 0, also if the clock was set
-// back.
+// Spent returns the part of the wait that is over at a time, in ms, rounded up, so that no patience
+// is left that is too short for a wait. The result is at most the length of the wait, also if the
+// machine slept on, and at least 0, also if the clock was set back.
 func (e ProviderWait) Spent(at time.Time) int64 {
-	spent := max(0, min(at.Sub(e.At), e.Until.Sub(e.At)))
-	return (spent + time.Millisecond - 1).Milliseconds()
+	return Millis(max(0, min(at.Sub(e.At), e.Until.Sub(e.At))))
 }
+
+// Millis returns milliseconds, rounded up: 0 stands for no limit, or for nothing that took time.
+func Millis(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
 
 // ProviderBack is the end of a ProviderWait. The provider is asked again, unless the run
 // ends.

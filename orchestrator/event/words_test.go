@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -337,6 +338,16 @@ func TestIsRemarked(t *testing.T) {
 	} {
 		if got := tt.end.Sentence().End; got != tt.want {
 			t.Errorf("%s: the end weighs %d, want %d", name, got, tt.want)
+		}
+	}
+}
+
+// TestShortestLimit: a limit of less than the journal can say is the least that
+// it can say, and not none.
+func TestShortestLimit(t *testing.T) {
+	for d, want := range map[time.Duration]int64{0: 0, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2, time.Hour: 3_600_000} {
+		if got := event.Millis(d); got != want {
+			t.Errorf("Millis(%v) = %d, want %d", d, got, want)
 		}
 	}
 }

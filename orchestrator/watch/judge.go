@@ -204,7 +204,7 @@ func (w *Watch) answerOf(j *judge, g Judgement) event.JudgeAnswered {
 	}
 	e := event.JudgeAnswered{AttemptRef: w.agent.AttemptRef, Judge: j.player.Role.Name,
 		Adapter: j.player.Adapter.Name(), Command: j.player.Shown, Try: j.attempt,
-		Millis: took.Milliseconds(), Spent: j.accounts.Charge(g.ended, "").Journaled()}
+		Millis: event.Millis(took), Spent: j.accounts.Charge(g.ended, "").Journaled()}
 	if j.player.Adapter.Tool().Free {
 		e.Spent = &event.Spending{Free: true}
 	}
