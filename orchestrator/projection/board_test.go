@@ -151,7 +151,7 @@ func TestReopened(t *testing.T) {
 	done := []flow.TaskStatus{{Task: "a.md", Status: flow.StatusAccepted}, {Task: "b.md", Status: flow.StatusAccepted}}
 	const decision = "a.md is to be done again, as you decided"
 	run, ended := event.RunStarted{}, event.RunFinished{Outcome: event.NeedsPerson, Text: "stuck"}
-	ack := event.Acknowledged{Text: decision}
+	ack, full := event.Acknowledged{Text: decision}, event.RunInterrupted{Outcome: event.Failed, Reason: "no space"}
 	for name, tt := range map[string]struct {
 		history flow.History
 		events  []event.Event
@@ -180,8 +180,10 @@ func TestReopened(t *testing.T) {
 		"a clone with tasks":       {flow.History{Seq: 1}, []event.Event{ack}, Facts{Never: true, List: list, Current: "a.md"}, NeverRun, "", "", Nobody, "never run"},
 		"a clone, all accepted": {flow.History{Seq: 1, State: flow.State{Statuses: done}}, []event.Event{ack}, Facts{Never: true, List: list, Board: over},
 			Ended, event.Complete, event.ByOK, Nobody, "complete: 2 of 2 tasks done"},
-		"unreadable":         {flow.History{}, nil, Facts{Never: true, Fault: "no YAML"}, NeverRun, event.Invalid, event.ByFile, Mend, "no YAML"},
-		"a full disk":        {flow.History{State: flow.State{Outcome: event.Failed, Text: "no space"}}, []event.Event{run}, Facts{List: list, Current: "a.md"}, Ended, event.Failed, event.ByFile, Mend, "stopped (failed): no space"},
+		"unreadable":  {flow.History{}, nil, Facts{Never: true, Fault: "no YAML"}, NeverRun, event.Invalid, event.ByFile, Mend, "no YAML"},
+		"a full disk": {flow.History{State: flow.State{Outcome: event.Failed, Text: "no space"}}, []event.Event{run}, Facts{List: list, Current: "a.md"}, Ended, event.Failed, event.ByFile, Mend, "stopped (failed): no space"},
+		"a full disk before the run began": {flow.History{Seq: 1, State: flow.State{Outcome: event.Failed, Text: "no space"}}, []event.Event{full}, Facts{Never: true, List: list, Current: "a.md"},
+			Ended, event.Failed, event.ByFile, Mend, "stopped (failed): no space"},
 		"another run has it": {flow.History{State: flow.State{Outcome: event.Owned, Text: "pid 7"}}, []event.Event{run}, Facts{List: list, Current: "a.md"}, Ended, event.Owned, event.ByOwner, RunAgain, "stopped (another run has it): pid 7"},
 		"a run is at work":   {flow.History{State: flow.State{Running: true}}, []event.Event{run}, Facts{Owned: true, List: list}, Running, "", "", Nobody, "at work: 0 of 2 tasks done"},
 		"a secret that no word settles": {flow.History{State: flow.State{Outcome: event.NeedsPerson, Text: "a key in f.txt"}}, []event.Event{run}, Facts{List: list, Current: "a.md"},
@@ -191,7 +193,7 @@ func TestReopened(t *testing.T) {
 		if b.State != tt.state || b.Outcome != tt.outcome || b.Reason.By != tt.by || b.Who != tt.who || b.What() != tt.what {
 			t.Errorf("%s: %s, %q by %q, who %q: %s", name, b.State, b.Outcome, b.Reason.By, b.Who, b.What())
 		}
-		if hasEnd := !b.Ended.IsZero(); hasEnd == (tt.facts.Never || tt.facts.Owned) {
+		if hasEnd, never := !b.Ended.IsZero(), tt.facts.Never && tt.outcome != event.Failed; hasEnd == (never || tt.facts.Owned) {
 			t.Errorf("%s: ended %s", name, b.Ended)
 		}
 	}

@@ -96,7 +96,7 @@ func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 		b.asks = b.About() == event.AboutEnd
 	case facts.Never && facts.Archive != "":
 		is("", "its runs are archived", "")
-	case facts.Never:
+	case facts.Never && (f.ending.Outcome == "" || f.ending.Outcome == event.Invalid): // else a run failed before it began
 		is("", "it was never run", "")
 	case s.Outcome == "":
 		is(event.Interrupted, Killed, event.ByKilled)
