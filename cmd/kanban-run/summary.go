@@ -79,7 +79,7 @@ func (s *screen) boards(t *terminal, results []result.Result) []*projection.Boar
 func endAs(b *inspect.Board, r result.Result, err error) {
 	b.RunBy(r.Command) // also a board that was not begun
 	switch another := r.Folded != nil && b.Runs > r.Folded.Runs; {
-	case err != nil || !r.Journaled:
+	case err != nil || !r.Journaled || !r.Begun && r.Err != nil: // of a run that never began no fold tells
 		b.EndAs(r.End)
 	case another || b.Exit == nil:
 		code := r.End.Code()
