@@ -2,9 +2,12 @@ package git
 
 import (
 	"cmp"
+	"crypto/sha1"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -43,6 +46,56 @@ func CommonFolder(folder string) string {
 		return cmp.Or(named, folder)
 	}
 	return filepath.Join(folder, named)
+}
+
+// Head is what is checked out.
+type Head struct {
+	Commit string // "": none
+	Branch string // with refs/heads/; "": HEAD is detached
+}
+
+// ReadHead returns what HEAD names in a folder .git, without a call of git: read returns the text of a file of
+// that folder, or "".
+func ReadHead(read func(name string) string) Head {
+	head := strings.TrimSpace(read("HEAD"))
+	ref, isRef := strings.CutPrefix(head, "ref: ")
+	switch {
+	case !isRef:
+		return Head{Commit: objectName(head)}
+	case !strings.HasPrefix(ref, "refs/heads/") || path.Clean(ref) != ref:
+		return Head{}
+	}
+	if commit := objectName(strings.TrimSpace(read(ref))); commit != "" {
+		return Head{commit, ref}
+	}
+	for line := range strings.Lines(read("packed-refs")) {
+		if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref {
+			return Head{objectName(id), ref}
+		}
+	}
+	return Head{Branch: ref}
+}
+
+// HeadOf returns what is checked out in the repository around a folder.
+func HeadOf(dir string) Head {
+	_, folder := Folder(dir)
+	if folder == "" {
+		return Head{}
+	}
+	return ReadHead(func(name string) string {
+		if text := textOf(filepath.Join(folder, name)); text != "" {
+			return text
+		}
+		return textOf(filepath.Join(CommonFolder(folder), name))
+	})
+}
+
+// objectName returns a text if it is the name of an object, and else "".
+func objectName(text string) string {
+	if raw, err := hex.DecodeString(text); err != nil || len(raw) != sha1.Size && len(raw) != sha256.Size {
+		return ""
+	}
+	return text
 }
 
 // TopOf returns the top of the work tree around dir, or dir itself if there is none.

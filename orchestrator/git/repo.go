@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type Repo struct {
 	Mark    proc.Mark // mark of all processes of git
 
 	Top     string // top of the work tree
+	Tree    string // top of the work tree of the calls of Own, which may be another one; "": Top
 	Prefix  string // path from Top to the folder of Open, ending in a slash; "": both are the same
 	Folder  string // the folder .git; for a linked work tree, its own folder below .git
 	Common  string // the folder .git, shared by all work trees
@@ -112,6 +114,12 @@ func (r *Repo) User(stop context.Context, args ...string) (string, error) {
 	return strings.TrimSuffix(out, "\n"), err // a list of settings ends with a NUL, not a newline
 }
 
+// ForUser is like User, but calls git in any folder, with a time limit.
+func (r *Repo) ForUser(stop context.Context, dir string, timeout time.Duration, args ...string) (string, error) {
+	g := Git{Program: r.Program, Dir: dir, Env: callers(), Mark: r.Mark, Timeout: timeout, MaxOutput: maxList, Writes: []string{dir}}
+	return g.Run(stop, nil, args...)
+}
+
 // ignoreFile returns the path of the user's own ignore file, which applies to all repositories.
 func (r *Repo) ignoreFile() string {
 	file := r.Settings.Get("core.excludesfile")
@@ -155,6 +163,9 @@ type Index struct {
 // IsEmpty reports whether the index is nil or has no bytes.
 func (x *Index) IsEmpty() bool { return x == nil || len(x.text) == 0 }
 
+// Bytes returns the index as git wrote it. The caller must not change it.
+func (x *Index) Bytes() []byte { return x.text }
+
 // ReadIndex reads the user's index.
 func (r *Repo) ReadIndex() (*Index, error) {
 	index, err := readIndex(r.Folder)
@@ -189,6 +200,7 @@ type Call struct {
 	Git
 	Index   *Index   // index, which the call may change; nil: the call has no index
 	Objects string   // folder of new objects; "": that of the repository
+	Further string   // a further folder of objects that the call reads; "": none
 	Raw     bool     // git leaves files as they are; false: git converts line ends and encodings
 	Remote  Settings // the user's settings, for a call to a remote
 }
@@ -208,7 +220,8 @@ func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, ar
 		return "", fmt.Errorf("make the folder of a call of git: %w", err)
 	}
 	g := c.Git
-	g.Program, g.Mark, g.Dir = r.Program, r.Mark, r.Top
+	tree := cmp.Or(r.Tree, r.Top)
+	g.Program, g.Mark, g.Dir = r.Program, r.Mark, tree
 	if g.MaxOutput == 0 {
 		g.MaxOutput = maxList
 	}
@@ -216,18 +229,22 @@ func (r *Repo) Own(stop context.Context, folder string, c Call, stdin []byte, ar
 	if c.Objects != "" {
 		objects = c.Objects
 	}
-	g.Writes = []string{folder, objects, r.Top}
+	g.Writes = []string{folder, objects, tree}
 	// The caller sets HOME if git needs the user's keys. Otherwise git must not see the user's
 	// home.
 	if !slices.ContainsFunc(c.Env, func(e string) bool { return strings.HasPrefix(e, "HOME=") }) {
 		g.Env = append(g.Env, "HOME="+folder, "XDG_CONFIG_HOME="+folder)
 	}
+	alternates := quote(r.Objects)
+	if c.Further != "" {
+		alternates += string(filepath.ListSeparator) + quote(c.Further)
+	}
 	g.Env = append(g.Env,
 		"GIT_DIR="+folder,
-		"GIT_WORK_TREE="+r.Top,
+		"GIT_WORK_TREE="+tree,
 		"GIT_INDEX_FILE="+filepath.Join(folder, "index"),
 		"GIT_OBJECT_DIRECTORY="+objects,
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES="+quote(r.Objects),
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES="+alternates,
 		"GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL="+filepath.Join(folder, "global"))
 	g.settings = r.settings(c)

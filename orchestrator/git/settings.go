@@ -47,6 +47,19 @@ func (s Settings) last(key string, own bool) (value string) {
 	return value
 }
 
+// Only returns the last values of some keys, including the repository's own settings.
+func (s Settings) Only(keys ...string) (all Settings) {
+	for _, key := range keys {
+		for _, at := range slices.Backward(s) {
+			if at.key == key {
+				all = append(all, at)
+				break
+			}
+		}
+	}
+	return all
+}
+
 // Find lists the keys and values of all settings whose key matches a pattern.
 func (s Settings) Find(key *regexp.Regexp) (all []string) {
 	for _, at := range s {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// branchName turns a path into the name of a branch. If the name differs from the path, it ends
+// BranchName turns a path into the name of a branch. If the name differs from the path, it ends
 // with a part of the path's hash, so that two paths never share a name.
-func branchName(path string) string {
+func BranchName(path string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9',

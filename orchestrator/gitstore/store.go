@@ -254,6 +254,13 @@ func (s *Store) refuseUnfit(stop context.Context) error {
 		return &UnfitError{name + " is ignored by git",
 			"put the board where git looks, or leave the setting checkpoint out"}
 	}
+	return s.refusePartial(stop, users, s.tip == "")
+}
+
+// refusePartial returns an *UnfitError for a repository of which git has only a part here. Of submodules it asks
+// only where isNew is set: without .gitmodules it is no submodule, but what a task has left, and commits
+// leave it out.
+func (s *Store) refusePartial(stop context.Context, users git.Call, isNew bool) error {
 	if partial := s.repo.Settings.Find(partialClone); len(partial) > 0 {
 		return &UnfitError{
 			"the repository is a partial clone, " +
@@ -281,9 +288,7 @@ func (s *Store) refuseUnfit(stop context.Context) error {
 		}
 		names = append(names, name)
 	}
-	// Without .gitmodules it is no submodule, but what a task has left; the checkpoints leave it out.
-	// A board that has checkpoints began without it.
-	if inner != "" && s.tip == "" && slices.Contains(names, ".gitmodules") {
+	if inner != "" && isNew && slices.Contains(names, ".gitmodules") {
 		return &UnfitError{inner + " is a submodule, whose files would be in no checkpoint",
 			"leave the setting checkpoint out"}
 	}
@@ -316,7 +321,7 @@ func (s *Store) findBranch(stop context.Context) error {
 			return &UnfitError{s.Board + " is not in the repository " + s.repo.Top,
 				"put the board into the repository that its agents work in"}
 		}
-		s.Branch = "board/" + branchName(filepath.ToSlash(rel))
+		s.Branch = "board/" + BranchName(filepath.ToSlash(rel))
 	}
 	s.Branch = strings.TrimPrefix(s.Branch, "refs/heads/")
 	s.ref = "refs/heads/" + s.Branch

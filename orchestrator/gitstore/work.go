@@ -1,0 +1,316 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/git"
+	"kanban-run/orchestrator/plainfile"
+)
+
+// HiddenRefs is where the work of boards is held, out of reach of whoever removes branches.
+const HiddenRefs = "refs/kanban-run/work/"
+
+// Works are the commits of what the agents of one board did in a clone of its repository. They are made
+// from the files of the clone, by a git that reads nothing of the clone's own folder .git, and belong to the
+// repository.
+type Works struct{ store *Store }
+
+// WorkOptions are the parameters of OpenWorks.
+type WorkOptions struct {
+	Repo      *git.Repo // repository of the board
+	Tree      string    // top of the clone
+	Runs      string    // the run's folder
+	HasSecret func([]byte) bool
+	Allow     []string // paths and names of objects in which secrets are ignored
+	Notice    func(text string)
+}
+
+// OpenWorks returns the commits of a board's work. The clone may be made later.
+func OpenWorks(o WorkOptions) *Works {
+	repo := *o.Repo
+	repo.Tree = o.Tree
+	s := &Store{Options: Options{Runs: o.Runs, HasSecret: o.HasSecret, Allow: o.Allow, Notice: o.Notice}, repo: &repo}
+	if rel, err := filepath.Rel(repo.Top, o.Runs); err == nil {
+		s.inTree = filepath.ToSlash(rel)
+	}
+	return &Works{s}
+}
+
+// Refuse returns an *UnfitError for a repository of which a clone would not be a whole one, and for one without a name
+// for commits.
+func (w *Works) Refuse(stop context.Context) error {
+	at, home := *w.store, *w.store.repo // the clone is not made yet
+	s := &at
+	s.repo, home.Tree = &home, ""
+	return s.inCalls(func() error {
+		index, err := s.repo.ReadIndex()
+		if err != nil {
+			return &UnfitError{"the index of the repository cannot be read: " + err.Error(), "git status says what is wrong with it"}
+		}
+		return s.refusePartial(stop, git.Call{Index: index}, true)
+	})
+}
+
+// Work is a commit that is to be made.
+type Work struct {
+	Tip      string // commit with the work so far
+	Replaced string // parent of Tip, if the new commit takes the place of Tip unless another reference holds that; "": it follows Tip
+	Except   []string
+	Message  string
+	Head     string // commit that is checked out in the clone
+	Objects  string // the clone's folder of objects
+	Ref      string // holds the commit, below HiddenRefs
+	Branch   string // follows it for people, below refs/heads
+}
+
+// Kept is a commit of work.
+type Kept struct {
+	Commit   string
+	Parent   string            // of Commit
+	Index    []byte            // git's index of the clone for this commit
+	Pack     map[string][]byte // by its file name: what the clone lacks of the commit
+	LeftOut  []string          // what git could not take, each with its reason
+	Branched bool              // the branch is at the commit; false: a person has moved it or has it checked out
+}
+
+// Keep makes a commit of the files of the clone, and moves its references. Paths below an entry of
+// Work.Except stay as Work.Tip has them. If nothing is new, it returns Work.Tip. Errors: *SecretError,
+// *UnfitError.
+func (w *Works) Keep(stop context.Context, k Work) (kept Kept, err error) {
+	s := w.store
+	err = s.inCalls(func() error {
+		s.looked, kept.Parent = "", k.Tip
+		if k.Replaced != "" {
+			held, err := s.repo.User(stop, "for-each-ref", "--format=%(refname)", "--contains", k.Tip)
+			if err != nil {
+				return fmt.Errorf("commit: %w", err)
+			}
+			ours := func(ref string) bool { return ref == k.Ref || ref == k.Branch }
+			if !slices.ContainsFunc(strings.Fields(held), func(ref string) bool { return !ours(ref) }) {
+				kept.Parent = k.Replaced
+			}
+		}
+		err := s.apart(func() (err error) {
+			for range maxRounds {
+				kept.Commit, err = w.make(stop, k, kept.Parent)
+				forged := (*forgedError)(nil)
+				if !errors.As(err, &forged) {
+					break
+				}
+				if err := s.removeForged(forged); err != nil {
+					return err
+				}
+				s.index = git.Index{}
+			}
+			if err == nil {
+				kept.Pack, err = w.pack(stop, k, kept.Commit)
+			}
+			if err == nil {
+				err = s.takeIn()
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		kept.Index, kept.LeftOut = slices.Clone(s.index.Bytes()), s.TakeLeftOut()
+		kept.Branched, err = w.refer(stop, k, kept.Commit)
+		return err
+	})
+	return kept, explain(err)
+}
+
+// make makes the commit in the separate folder of objects. Errors: *forgedError, *SecretError.
+func (w *Works) make(stop context.Context, k Work, parent string) (string, error) {
+	s := w.store
+	if err := s.addAll(stop, k.Tip); err != nil {
+		return "", err
+	}
+	if err := w.except(stop, k); err != nil {
+		return "", err
+	}
+	tree, err := s.raw(stop, nil, "write-tree")
+	if err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	was, err := s.own(stop, git.Call{Raw: true}, nil, "rev-parse", "--verify", k.Tip+"^{tree}")
+	if err != nil || tree == was {
+		return k.Tip, err
+	}
+	call := git.Call{Raw: true}
+	call.Env = s.identity()
+	commit, err := s.own(stop, call, []byte(k.Message), "commit-tree", tree, "-p", parent)
+	if err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	return commit, s.findSecret(stop, commit, k.Tip)
+}
+
+// except gives the paths of Work.Except back in the index what the tip has there.
+func (w *Works) except(stop context.Context, k Work) error {
+	s := w.store
+	literal := func(args ...string) (string, error) {
+		c := git.Call{Index: &s.index, Raw: true}
+		c.Env = []string{"GIT_LITERAL_PATHSPECS=1"}
+		return s.own(stop, c, nil, append(append(args, "--"), k.Except...)...)
+	}
+	if len(k.Except) == 0 {
+		return nil
+	}
+	now, err := literal("ls-files", "-z")
+	if err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	was, err := literal("ls-tree", "-r", "-z", k.Tip)
+	if err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	var info strings.Builder
+	for name := range strings.SplitSeq(now, "\x00") {
+		if name != "" {
+			info.WriteString("0 " + strings.Repeat("0", len(k.Tip)) + "\t" + name + "\x00")
+		}
+	}
+	for entry := range strings.SplitSeq(was, "\x00") {
+		if about, name, ok := strings.Cut(entry, "\t"); ok {
+			fields := strings.Fields(about) // MODE TYPE OBJECT
+			info.WriteString(fields[0] + " " + fields[2] + "\t" + name + "\x00")
+		}
+	}
+	if info.Len() > 0 {
+		_, err = s.raw(stop, []byte(info.String()), "update-index", "-z", "--index-info")
+	}
+	if err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// pack returns the files of a pack with all objects of a commit that the clone may lack: those of its HEAD it has, while its
+// agent may have had git collect the last tip.
+func (w *Works) pack(stop context.Context, k Work, commit string) (map[string][]byte, error) {
+	if commit == k.Tip {
+		return nil, nil
+	}
+	s := w.store
+	folder := filepath.Join(s.objects, "pack-for-clone")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("commit: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	if _, err := s.own(stop, git.Call{Raw: true, Further: k.Objects}, []byte(commit+"\n^"+k.Head+"\n"), "pack-objects", "--quiet", "--revs", filepath.Join(folder, "pack")); err != nil {
+		return nil, fmt.Errorf("commit: %w", err)
+	}
+	files, err := os.ReadDir(folder)
+	pack := map[string][]byte{}
+	for _, f := range files {
+		if strings.HasSuffix(f.Name(), ".pack") || strings.HasSuffix(f.Name(), ".idx") {
+			text, failed := plainfile.Read(filepath.Join(folder, f.Name()), maxPack)
+			pack[f.Name()], err = text, errors.Join(err, failed)
+		}
+	}
+	return pack, err
+}
+
+// maxPack bounds a file of a pack, in bytes.
+const maxPack = 1 << 30
+
+// refer moves the references to a commit. The hidden one is the runner's alone. The branch stays where a
+// person has put it, and where it is checked out.
+func (w *Works) refer(stop context.Context, k Work, commit string) (branched bool, err error) {
+	s := w.store
+	out, err := s.repo.User(stop, "for-each-ref", "--format=%(objectname) %(refname) %(worktreepath)", k.Ref, k.Branch)
+	if err != nil {
+		return false, fmt.Errorf("commit: %w", err)
+	}
+	hidden, branch, isOut := "", "", false
+	for line := range strings.Lines(out) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) < 2:
+		case fields[1] == k.Ref:
+			hidden = fields[0]
+		case fields[1] == k.Branch:
+			branch, isOut = fields[0], len(fields) > 2
+		}
+	}
+	move := func(ref, was string) error {
+		if was == commit {
+			return nil
+		}
+		if was == "" {
+			was = strings.Repeat("0", len(commit))
+		}
+		_, err := s.repo.User(stop, "update-ref", "--no-deref", "-m", "kanban-run", ref, commit, was)
+		if err != nil {
+			return fmt.Errorf("commit: %w", err)
+		}
+		s.ref = ref
+		return s.syncRef()
+	}
+	if err := move(k.Ref, hidden); err != nil || isOut {
+		return false, err
+	}
+	if branch != "" && branch != k.Tip && branch != hidden && branch != commit {
+		return false, nil
+	}
+	err = move(k.Branch, branch)
+	return err == nil, err
+}
+
+// Follows reports whether the commit head of the clone follows the tip, or a commit that was made in its
+// place: it has a commit in its history with the parents of the tip. The parameter objects is the
+// clone's folder of objects.
+func (w *Works) Follows(stop context.Context, objects, head, tip string) (follows bool, err error) {
+	s := w.store
+	err = s.inCalls(func() error {
+		out, err := s.own(stop, git.Call{Raw: true}, nil, "rev-list", "--parents", "--max-count=1", tip)
+		if err != nil {
+			return fmt.Errorf("commit: %w", err)
+		}
+		_, parents, _ := strings.Cut(out, " ")
+		args := []string{"rev-list", "--parents", head}
+		for _, p := range strings.Fields(parents) {
+			args = append(args, "^"+p)
+		}
+		out, err = s.own(stop, git.Call{Raw: true, Further: objects}, nil, args...)
+		if git.IsRefusal(err) {
+			return nil // the clone does not have that commit
+		}
+		for line := range strings.SplitSeq(out, "\n") {
+			commit, its, _ := strings.Cut(line, " ")
+			follows = follows || commit != "" && its == parents
+		}
+		return err
+	})
+	return follows, err
+}
+
+// BlobsAt returns the names of the blobs that commits have at some paths from the top of the repository.
+func (w *Works) BlobsAt(stop context.Context, commits, paths []string) (blobs map[string][]string, err error) {
+	s := w.store
+	blobs = map[string][]string{}
+	err = s.inCalls(func() error {
+		for _, commit := range commits {
+			c := git.Call{Raw: true}
+			c.Env = []string{"GIT_LITERAL_PATHSPECS=1"}
+			out, err := s.own(stop, c, nil, append([]string{"ls-tree", "-z", commit, "--"}, paths...)...)
+			if err != nil {
+				return fmt.Errorf("commit: %w", err)
+			}
+			for entry := range strings.SplitSeq(out, "\x00") {
+				if about, name, ok := strings.Cut(entry, "\t"); ok {
+					blobs[name] = append(blobs[name], strings.Fields(about)[2])
+				}
+			}
+		}
+		return nil
+	})
+	return blobs, err
+}
