@@ -24,7 +24,7 @@ var flowFiles = []map[string]string{
 		"provider.go": "provider", "supervision.go": "supervision", "checkpoint.go": "supervision", "block.go": "supervision",
 		"custody.go": "custody", "reassign.go": "reassign", "limits.go": "limits", "retry.go": "retry", "review.go": "review",
 		"watch.go": "watch", "judge.go": "watch", "tool.go": "tool", "walk.go": "walk", "board.go": "board", "teardown.go": "teardown",
-		"changed.go": "changed", "checkout.go": "checkout", "gitway.go": "gitway", "reconcile.go": "reconcile",
+		"changed.go": "changed", "checkout.go": "checkout", "gitway.go": "gitway", "clone.go": "clone", "reconcile.go": "reconcile",
 	},
 	{
 		"next.go": "", "end.go": "", "transition.go": "", "run.go": "", "step.go": "", "attempt.go": "", "undone.go": "",
@@ -35,6 +35,7 @@ var flowFiles = []map[string]string{
 // flowAcross are the calls from one subject to another, each with its reason.
 var flowAcross = map[string]string{
 	"aside -> quarantine":   "a run that has nothing left to try names the tasks in quarantine, too",
+	"aside -> clone":        "the work on a task that failed is a commit, too",
 	"board -> supervision":  "only a checkpoint ends a board",
 	"provider -> reassign":  "at a limit of the account the next agent takes the call, and nothing waits",
 	"reassign -> watch":     "a task that was planned anew in vain is to be split",

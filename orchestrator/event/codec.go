@@ -26,6 +26,7 @@ var types = byKind(
 	DuplicateTask{}, ScopeOverlaps{}, MarkerMissing{}, DecisionsViolated{},
 	ToolUnavailable{}, ToolsUsed{},
 	CheckoutMoved{}, PushFailed{}, Pushed{}, LeftOut{},
+	CloneMade{}, CloneReady{}, WorkKept{}, KeptHome{},
 	FilesChanged{}, FilesSettled{},
 	WorkUndone{},
 	TaskSetAside{},

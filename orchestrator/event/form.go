@@ -8,7 +8,7 @@ import "encoding/json"
 // Within a form, fields and kinds are added that a program can do without. A kind or a field that
 // flow.Next reads needs the next form, see [Needs]. A kind or a field that is removed is never used
 // for something else.
-const Form = 3
+const Form = 4
 
 // Needs returns the form of journals that a program has to know in order to run a journal with e,
 // or 0 for the first form. An event of a later form says so itself with a method of this name: for

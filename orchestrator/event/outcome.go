@@ -139,5 +139,6 @@ const (
 	ByDecision   By = "decision"    // a decision of a person
 	ByEdit       By = "edit"        // an edit of the board by a person
 	ByChanged    By = "changed"     // a file that decides, which an agent has changed
+	ByClone      By = "clone"       // a clone that does not stand where the work does
 	ByUnsaved    By = "unsaved"     // checkpoints that have not reached the remote
 )

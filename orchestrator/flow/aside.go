@@ -57,6 +57,7 @@ func (s *State) applyTaskSetAside(e event.TaskSetAside) error {
 	} else if e.Status == StatusNoReply {
 		a.Words = step.cried()
 	}
+	s.owe(e.Status, "")
 	if step.IsWork() {
 		step.callManager()
 	}

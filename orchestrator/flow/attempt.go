@@ -79,6 +79,7 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 	switch e.Call {
 	case event.ManagerCall:
 		s.noteFolder()
+		s.owe("", "")
 		if e.Again {
 			return s.askOnceMore(e)
 		}
@@ -89,6 +90,7 @@ func (s *State) applyReplyAccepted(e event.ReplyAccepted) error {
 		return s.acceptReady(e)
 	}
 	s.noteFolder()
+	s.owe(e.Status, e.Message)
 	step.Left, step.Files, step.Said, step.Printed = e.Left, e.Files, e.Message, ""
 	if step.Plan == nil || e.Unchecked && !step.Plan.Agent {
 		step.TaskStatus = e.Status

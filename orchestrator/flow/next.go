@@ -25,6 +25,7 @@ func Next(s *State, b Board) Effect {
 	if e := first(b,
 		s.endFrozen, // even if the file has been mended in the meantime
 		s.giveUpSupervisor,
+		s.keepWork,
 	); e != nil {
 		return e
 	}

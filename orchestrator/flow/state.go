@@ -74,6 +74,7 @@ type State struct {
 	Teardown   *Teardown     `json:"teardown,omitempty"`        // progress of the end of the team; nil: not begun since the last run
 	Unpushed   string        `json:"unpushed,omitempty"`        // why checkpoints have not reached the remote; "": they have, or there is none
 	UnpushedTo string        `json:"unpushed_branch,omitempty"` // branch of those checkpoints
+	Clone      *Clone        `json:"clone,omitempty"`           // in which the agents work; nil: in the checkout
 	Git        *event.GitWay `json:"git,omitempty"`             // route of the last run with checkpoints in git; nil: there was none
 }
 

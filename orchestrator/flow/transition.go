@@ -78,6 +78,12 @@ var transitions = byKind(
 	on((*State).applyWorkUndone),
 	on(nothing[event.LeftOut]),
 
+	// clone
+	on((*State).applyCloneMade),
+	on((*State).applyCloneReady),
+	on((*State).applyWorkKept),
+	on(nothing[event.KeptHome]),
+
 	// changed
 	on((*State).applyFilesChanged),
 	on((*State).applyFilesSettled),

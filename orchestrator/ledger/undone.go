@@ -41,6 +41,9 @@ func (l *Ledger) RefuseCheckout(stop context.Context, w *workspace.Workspace, br
 // FindUndone returns the event about work of earlier runs that does not count any more, see the
 // function [FindUndone].
 func (l *Ledger) FindUndone(stop context.Context, w *workspace.Workspace, b *board.Board) (*event.WorkUndone, error) {
+	if l.State().Clone != nil {
+		return nil, nil // at home a person may stash the board or switch the branch; the work is in commits
+	}
 	return FindUndone(l.dir, l.State(), l.board, b, workspace.ListOf(b, w.Place.ReadTask), Files{
 		AreGone:     func(files []event.LeftFile) bool { return w.AreGone(stop, files) },
 		IsCommitted: func() bool { return w.IsCommitted(stop) },

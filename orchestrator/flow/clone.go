@@ -1,0 +1,109 @@
+package flow
+
+import (
+	"slices"
+
+	"kanban-run/orchestrator/event"
+)
+
+// Clone is the clone in which the agents of a board work.
+type Clone struct {
+	Dir    string   `json:"dir"` // its top
+	ID     string   `json:"id"`
+	Ref    string   `json:"ref"`    // reference that holds the work
+	Branch string   `json:"branch"` // the same for people
+	From   string   `json:"from,omitempty"`
+	Base   string   `json:"base"` // commit from which the first clone was made
+	Ready  bool     `json:"ready,omitempty"`
+	Out    []string `json:"out,omitempty"` // paths from the top that go into no commit
+
+	// The last commit, and the task whose work it has: Task is "" for Base.
+	Tip    string `json:"tip"`
+	Parent string `json:"parent,omitempty"`
+	Task   string `json:"task,omitempty"`
+
+	Due *DueWork `json:"due,omitempty"` // accepted work that is in no commit yet; nil: none
+	Was *DueWork `json:"was,omitempty"` // the work on Task that is in Tip
+}
+
+// DueWork is work that is to be a commit.
+type DueWork struct {
+	Steps   []int  `json:"steps"`
+	Task    string `json:"task"`
+	Role    string `json:"role"`
+	Outcome string `json:"outcome"` // status of the work
+	Message string `json:"message"` // last message of its agent
+}
+
+// Keep makes a commit of accepted work in a clone.
+type Keep struct{ DueWork }
+
+func (Keep) effect() {}
+
+// keepWork makes a commit of what was accepted, before anything else is done.
+func (s *State) keepWork(Board) Effect {
+	if s.Clone == nil || s.Clone.Due == nil || !s.Clone.Ready {
+		return nil
+	}
+	return Keep{*s.Clone.Due}
+}
+
+// owe notes that work was accepted, or that a task failed for good. What the Manager changes counts as that of the
+// task about which it was asked.
+func (s *State) owe(status, message string) {
+	if s.Clone == nil || s.Step == nil {
+		return
+	}
+	clone := *s.Clone
+	due := DueWork{Steps: []int{s.Step.Number}, Task: s.Step.Task, Role: s.Step.Role, Outcome: status, Message: message}
+	for _, before := range []*DueWork{clone.Due, clone.Was} {
+		if before == nil || before.Task != due.Task {
+			continue
+		}
+		due.Steps = slices.Compact(slices.Concat(before.Steps, due.Steps))
+		if status == "" {
+			due.Outcome, due.Message, due.Role = before.Outcome, before.Message, before.Role
+		}
+		break
+	}
+	clone.Due = &due
+	s.Clone = &clone
+}
+
+func (s *State) applyCloneMade(e event.CloneMade) error {
+	if s.Step != nil && s.Step.Running != 0 {
+		return refuse(e, "an attempt is running")
+	}
+	made := Clone{Dir: e.Dir, ID: e.ID, Ref: e.Ref, Branch: e.Branch, From: e.From, Base: e.Tip, Tip: e.Tip}
+	if was := s.Clone; was != nil {
+		made.Base, made.Parent, made.Task, made.Was = was.Base, was.Parent, was.Task, was.Was
+	}
+	s.Clone = &made
+	return nil
+}
+
+func (s *State) applyCloneReady(e event.CloneReady) error {
+	if s.Clone == nil {
+		return refuse(e, "there is no clone")
+	}
+	clone := *s.Clone
+	clone.Ready, clone.Out = true, e.Files
+	s.Clone = &clone
+	return nil
+}
+
+func (s *State) applyWorkKept(e event.WorkKept) error {
+	if s.Clone == nil || s.Clone.Due == nil || s.Clone.Due.Task != e.Task {
+		return refuse(e, "no work on %s is due", e.Task)
+	}
+	clone := *s.Clone
+	if !e.Unchanged {
+		clone.Tip, clone.Parent, clone.Task = e.Tip, e.Parent, e.Task
+	}
+	if clone.Task == clone.Due.Task {
+		clone.Was = clone.Due
+	}
+	clone.Due = nil
+	s.Clone = &clone
+	return nil
+}
