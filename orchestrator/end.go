@@ -51,10 +51,10 @@ func (l *loop) conclude(end flow.Finish, err error, res *result.Result) error {
 	}
 	err = errors.Join(err, uncommitted)
 	if durable.MachineHint(uncommitted) != "" {
-		err = rundir.WithKept(err, l.keepOutput())
+		err = rundir.WithKept(err, l.hold.KeepOutput(l.caller.Unrecorded(), l.job))
 	}
 	if errors.Is(err, journal.ErrForeignWrite) {
-		return l.ledger.ResolveForeignWrite(err, l.keepOutput())
+		return l.ledger.ResolveForeignWrite(err, l.hold.KeepOutput(l.caller.Unrecorded(), l.job))
 	}
 	var late error // what fails behind the record of the end, or instead of it
 	if err == nil {
@@ -95,20 +95,6 @@ func (l *loop) interrupt(err error, behind string, res *result.Result) error {
 		return nil
 	}
 	return failed
-}
-
-// keepOutput keeps the output that is not journaled in a folder that no run empties, and returns the
-// path of the folder. It returns "" if there is no output.
-func (l *loop) keepOutput() string {
-	output := l.caller.Unrecorded()
-	if len(output) == 0 {
-		return ""
-	}
-	kept, err := l.hold.Anchor.Keep(output, l.job.Now())
-	if err != nil {
-		l.job.Observer.Notice(l.job.Board, "the output of the last attempt is not kept: "+err.Error())
-	}
-	return kept
 }
 
 // rescue ends an attempt whose end cannot be journaled, because the folder of the run is not there any

@@ -11,6 +11,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/claim"
+	"kanban-run/orchestrator/clone"
 	"kanban-run/orchestrator/decisions"
 	"kanban-run/orchestrator/divergence"
 	"kanban-run/orchestrator/event"
@@ -52,6 +53,7 @@ type loop struct {
 	guards     *guard.List
 	decisions  *decisions.Log
 	carrier    *gitstore.Carrier
+	clone      *clone.Keeper
 
 	watching    watch.Turn
 	undelivered watch.Undelivered
@@ -79,6 +81,8 @@ func (l *loop) run() (flow.Finish, error) {
 			err = l.suspectLoop(e, b)
 		case flow.SetAside:
 			err = l.setAside(e)
+		case flow.Keep:
+			err = l.clone.Keep(e.DueWork)
 		case flow.WriteBoard:
 			err = l.writeBoard(b)
 		case flow.GiveUpCheckpoint:

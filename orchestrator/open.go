@@ -9,6 +9,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/call"
 	"kanban-run/orchestrator/claim"
+	"kanban-run/orchestrator/clone"
 	"kanban-run/orchestrator/decisions"
 	"kanban-run/orchestrator/divergence"
 	"kanban-run/orchestrator/event"
@@ -68,6 +69,8 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 		Journal: l.ledger, Path: l.workspace.Path, Dir: home, Workspace: l.workspace, Notice: notice,
 		Seat: l.pool.Seats, Now: p.Now, Stop: l.stop, Until: p.Limits.Until, Run: p.Run,
 	}, l.pool.Claims)
+	l.clone = clone.NewKeeper(clone.Turn{Board: p.Board, Run: p.Run, Journal: l.ledger, Workspace: l.workspace, Folder: l.folder,
+		Head: p.Head, Roster: p.Roster, Redactor: p.Redactor, Notice: notice, Check: p.CheckClone, Stop: l.stop, Kill: l.kill})
 	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Path: l.workspace.Path, Tree: tree, Journal: l.ledger, Folder: l.folder, RoleOf: l.workspace.RoleOf, Notice: notice, Used: p.Used(), Way: p.Run.Git.On,
 		Given: func(before string) []string { return slices.Concat(l.divergence.Reroled(), l.workspace.Added(before)) }})
 	note := guard.NewNote(l.folder)
@@ -103,13 +106,13 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 }
 
 // inOrder returns the guards of a turn in their order. What only looks comes first, and so sees what the
-// agent has left. The board comes before what decides: a board that freezes starts nothing, and which
+// agent has left, once the board is home from the clone. The board comes before what decides: a board that freezes starts nothing, and which
 // tasks were given to a role shows behind what is put back.
 func (l *loop) inOrder() []guard.Guard {
 	if l.job.Run.DryRun { // in which nobody reads what is told
 		return []guard.Guard{l.divergence}
 	}
-	return []guard.Guard{l.caller.Scope(), &guard.Checkout{Workspace: l.workspace, Append: l.ledger.Append}, l.divergence, l.trust}
+	return []guard.Guard{l.clone, l.caller.Scope(), &guard.Checkout{Workspace: l.workspace, Append: l.ledger.Append}, l.divergence, l.trust}
 }
 
 // close ends the supervisor's program, closes the journal, and releases the claims, the lock and the
@@ -182,6 +185,9 @@ func (l *loop) start() error {
 	}
 	killed = killed && !undone
 	if err := l.begin(b); err != nil || state.Frozen != nil { // for example because checkpoints would go to another git remote
+		return err
+	}
+	if err := l.clone.Enter(); err != nil {
 		return err
 	}
 	if err := l.trust.Open(); err != nil {

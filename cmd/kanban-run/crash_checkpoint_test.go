@@ -118,6 +118,13 @@ func lookUp(y yard, repository, name string) string {
 // inGit makes the folder a repository, and has its board keep checkpoints there.
 func inGit(t *testing.T, s *site) {
 	t.Helper()
+	commitAll(t, s)
+	s.args = append(s.args, "--checkpoint", "git")
+}
+
+// commitAll makes the site a repository whose first commit has all of its files.
+func commitAll(t *testing.T, s *site) {
+	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git here")
 	}
@@ -128,5 +135,4 @@ func inGit(t *testing.T, s *site) {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	s.args = append(s.args, "--checkpoint", "git")
 }

@@ -52,6 +52,11 @@ func places() []place {
 		{name: "run-end"},
 		{name: "git-call", scene: inGit, step: 5}, // TestCheckpointOutlivesEveryKill tries each
 		{name: "state-noted", scene: oneStepDone},
+		{name: "clone-made", scene: inClone},
+		{name: "clone-journaled", scene: inClone},
+		{name: "clone-set-up", scene: inClone},
+		{name: "work-committed", scene: inClone},
+		{name: "work-followed", scene: inClone},
 		// Its files.
 		{name: "repair-copied", scene: tornJournal},
 		{name: "journal-torn"},

@@ -64,9 +64,13 @@ func number(t *testing.T, variable string, otherwise int64) int64 {
 func killUntilComplete(t *testing.T, binary string, random *rand.Rand, most int, hits map[victim]int) (kills int) {
 	s := newSite(t, binary, randomTasks)
 	defer endBearers(t, s.marker)
+	isCloned := random.IntN(3) == 0
 	s.env = []string{"CRASH_GARBAGE=Manager tasks/2.md", "CRASH_CUT=" + append(cuts(), "rename")[random.IntN(4)]}
 	if random.IntN(2) == 0 {
 		s.env = append(s.env, "CRASH_NAP=0.004")
+	}
+	if isCloned {
+		inClone(t, s)
 	}
 	for {
 		then := s.history()

@@ -215,6 +215,9 @@ func (s *site) checkComplete(n int) {
 		s.t.Fatalf("the last run ended with %q\n%s", outcome, s.story())
 	}
 	s.checkLogs(h)
+	if s.cloned {
+		s.checkClone(n)
+	}
 }
 
 // checkStreams: the streams of accepted replies are gone, also where the run

@@ -35,6 +35,7 @@ type site struct {
 	calls    string        // the agents' own log
 	patience time.Duration // with a run, if it may take longer than stuckAfter
 	listed   string        // the entries of the board's list before its tasks
+	cloned   bool          // the agents work in a clone
 	shield   bool          // another process is the parent of kanban-run: a failpoint may kill that one
 
 	// Left behind when both halves were killed: the next start ends them before its first spawn.

@@ -18,6 +18,7 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/plainfile"
@@ -69,6 +70,8 @@ type Prepared struct {
 	Workspace   *workspace.Workspace
 	Supervision *event.Supervision // nil: no checkpoints
 	Warnings    []string           // oddities that do not prevent a run
+
+	Head git.Head // what is checked out as the command begins, if the board may get a clone
 
 	file    fs.FileInfo          // the board's file
 	checked map[duty]error       // the results for the roles checked so far
@@ -195,6 +198,9 @@ func prepare(job *Job) (*Prepared, error) {
 		Workspace:   workspace.New(job.Board, path, place, b, setup.Redactor),
 		checked:     map[duty]error{},
 		Supervision: supervision(b, setup),
+	}
+	if p.Run.Clones {
+		p.Head = git.HeadOf(dir)
 	}
 	if p.file, err = os.Stat(path); err == nil {
 		err = cmp.Or(p.checkDecisions(), p.checkRepository(), p.check(b))

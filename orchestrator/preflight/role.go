@@ -2,10 +2,13 @@ package preflight
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/board"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/workspace"
 	"kanban-run/roles"
@@ -56,6 +59,36 @@ func (p *Prepared) checkOnce(d duty, check func() error) error {
 		p.checked[d] = err
 	}
 	return err
+}
+
+// CheckClone looks whether the programs of all roles are in the clone in which they are to work, too. Errors:
+// *failure.Invalid.
+func (p *Prepared) CheckClone() error {
+	for d := range p.checked {
+		if d.readOnly {
+			continue
+		}
+		player, err := p.Player(d.role)
+		if err != nil {
+			return notInClone(err)
+		}
+		for _, command := range [][]string{player.Assignment.Command, player.Role.Review.Command} {
+			for _, word := range command {
+				at := func(dir string) bool {
+					info, err := os.Stat(filepath.Join(dir, word))
+					return err == nil && info.Mode().IsRegular()
+				}
+				if !filepath.IsAbs(word) && at(p.Workspace.HomeDir()) && !at(p.Workspace.WorkDir()) {
+					return notInClone(fmt.Errorf("role %s: %s is not in the clone", player.Role.Name, word))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func notInClone(err error) error {
+	return &failure.Invalid{Err: fmt.Errorf("clones: %w", err), Fix: "commit it, or name it in .worktreeinclude; one that lies elsewhere is named by its whole path"}
 }
 
 // examine warns of a player's oddities. It returns an error if the name of the role holds a secret.

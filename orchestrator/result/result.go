@@ -11,6 +11,7 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/claim"
+	"kanban-run/orchestrator/clone"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
@@ -99,7 +100,7 @@ func outcomeOf(stop context.Context, err error) event.Outcome {
 		return event.LimitReached
 	case durable.IsMachineFault(err):
 		return event.Failed // precedes the errors below, because a lack of memory may cause them
-	case errors.As(err, new(*gitstore.SecretError)), errors.As(err, new(*trust.ChangedError)):
+	case errors.As(err, new(*gitstore.SecretError)), errors.As(err, new(*trust.ChangedError)), isOfClone(err):
 		return event.NeedsPerson
 	case errors.As(err, new(*gitstore.UnfitError)):
 		return event.Invalid
@@ -124,11 +125,17 @@ func byOf(err error) event.By {
 		return event.BySecret
 	case errors.As(err, new(*trust.ChangedError)):
 		return event.ByChanged
+	case isOfClone(err):
+		return event.ByClone
 	case errors.As(err, new(*gitstore.KilledError)):
 		return event.ByKilled
 	default:
 		return ""
 	}
+}
+
+func isOfClone(err error) bool {
+	return errors.As(err, new(*clone.StrayError)) || errors.As(err, new(*clone.SpoiledError))
 }
 
 // exitOf returns the exit code of a run that a signal ended, or 0.

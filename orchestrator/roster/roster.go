@@ -37,6 +37,35 @@ type Roster struct {
 
 	mu      sync.Mutex
 	players map[playerKey]*Player
+	clones  map[string]Clone // by work directory
+}
+
+// Clone is where a work directory in a clone stands for one at home.
+type Clone struct {
+	Home     string // the work directory at home, whose settings and roles are believed
+	From, To string // top of the checkout, and of its clone
+}
+
+// WorkIn has the roles that are played in the work directory dir be played in a clone: what is believed is read at
+// home, and a program that lies in the checkout is started from the same place in the clone.
+func (r *Roster) WorkIn(dir string, c Clone) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.clones == nil {
+		r.clones = map[string]Clone{}
+	}
+	r.clones[dir] = c
+}
+
+// homeOf returns the folder in which is believed what belongs to a work directory.
+func (r *Roster) homeOf(dir string) string { return cmp.Or(r.clones[dir].Home, dir) }
+
+// place returns the path of a program of the checkout in the clone, and any other path unchanged.
+func (c Clone) place(path string) string {
+	if rel, err := filepath.Rel(c.From, path); c.From != "" && filepath.IsAbs(path) && err == nil && filepath.IsLocal(rel) {
+		return filepath.Join(c.To, rel)
+	}
+	return path
 }
 
 type playerKey struct {
@@ -150,6 +179,10 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey, program program) (*Pl
 	if key.looks && role.Permission == "" && program.tool().Permits {
 		role.Permission = agent.ReadOnly
 	}
+	clone := r.clones[dir]
+	if len(program.command) > 0 {
+		program.command[0] = clone.place(program.command[0])
+	}
 	env, withheld := environment(r.Environ, r.envRule(role, program.tool()))
 	p := &Player{Role: role, Adapter: program.adapter, Withheld: withheld, ways: waysLeftOut(r.Environ, env), Shown: program.shown(), dryRun: r.DryRun}
 	var err error
@@ -162,7 +195,10 @@ func (r *Roster) newPlayer(role roles.Role, key playerKey, program program) (*Pl
 		Role: role.Name, Prompt: role.Prompt, Command: program.command, Args: program.args, Options: role.Options,
 		Dir: dir, Review: r.continues(role, program.tool()), Env: env, Timeout: r.duration("timeout", role.Timeout, r.Settings.Timeout), Grace: r.grace(role),
 	}
-	p.Assignment.MCP = resolvePath(dir, role.MCP)
+	if clone.To != "" { // an agent that spoils its own .git does not come upon the one above
+		p.Assignment.Env = append(p.Assignment.Env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(clone.To))
+	}
+	p.Assignment.MCP = resolvePath(r.homeOf(dir), role.MCP)
 	if p.Assignment.MaxCost = r.maxCost(role.MaxCost); p.Assignment.MaxCost > 0 && role.MaxCost == 0 && !program.tool().EndsAt {
 		p.Assignment.MaxCost, p.Uncosted = 0, !program.tool().Free
 	}
@@ -221,7 +257,7 @@ func (r *Roster) setReviewers(p *Player) error {
 		}
 	}
 	if review.Supervisor {
-		prompt, err := r.SupervisorPrompt(dir)
+		prompt, err := r.SupervisorPrompt(r.homeOf(dir))
 		if err != nil {
 			return err
 		}

@@ -151,6 +151,19 @@ func (h *Hold) Close() error {
 	return errors.Join(errs...)
 }
 
+// KeepOutput keeps output that is not journaled in a folder that no run empties, and returns the path of the folder. It
+// returns "" if there is no output.
+func (h *Hold) KeepOutput(output map[string][]byte, p *preflight.Prepared) string {
+	if len(output) == 0 {
+		return ""
+	}
+	kept, err := h.Anchor.Keep(output, p.Now())
+	if err != nil {
+		p.Observer.Notice(p.Board, "the output of the last attempt is not kept: "+err.Error())
+	}
+	return kept
+}
+
 // EndLeftovers ends the processes that an earlier run left running, because otherwise two agents
 // could do the same task. It finds the processes by the marks in s, the state of that run. It keeps
 // the output of the attempt that was cut short, and that of the attempts before it.

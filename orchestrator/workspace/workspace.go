@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -34,6 +35,8 @@ type Workspace struct {
 	kept     *board.Board // the board before the last turn of this run; nil: there was no turn
 	counted  *board.Board // see Count
 	accepted []string     // the last list of tasks that CheckTasks accepted
+	work     string       // see WorkIn; "": the home is the work directory
+	kanban   string       // path of the board in the clone; "": there is no clone
 	share    *worktree.Share
 }
 
@@ -51,8 +54,33 @@ func New(name, path string, place *board.Place, b *board.Board, r *redact.Redact
 func (w *Workspace) HomeDir() string { return w.Place.Dir() }
 
 // WorkDir returns the folder in which agents, reviews, supervisors and their commands run, and whose files they
-// change. It is the same as HomeDir.
-func (w *Workspace) WorkDir() string { return w.Place.Dir() }
+// change. It is the same as HomeDir, unless they work in a clone.
+func (w *Workspace) WorkDir() string { return cmp.Or(w.work, w.HomeDir()) }
+
+// WorkIn has the agents work in a clone from now on: at the place of HomeDir below its top. The parameter home is the top of
+// the checkout, without links.
+func (w *Workspace) WorkIn(clone, home string) error {
+	dir, err := w.PlaceIn(clone, home)
+	if err != nil {
+		return err
+	}
+	kanban, err := filepath.Rel(home, w.Path)
+	if err != nil {
+		return err
+	}
+	w.work, w.kanban, w.share = dir, filepath.Join(clone, kanban), &worktree.Share{}
+	return nil
+}
+
+// PlaceIn returns the place of HomeDir in a clone, and makes that folder.
+func (w *Workspace) PlaceIn(clone, home string) (dir string, err error) {
+	rel, err := filepath.Rel(durable.RealPath(home), durable.RealPath(w.HomeDir()))
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(clone, rel)
+	return dir, os.MkdirAll(dir, 0o755)
+}
 
 // ShareWith makes the boards of one work directory share what git says of its files.
 func (w *Workspace) ShareWith(other *Workspace) {
@@ -89,7 +117,10 @@ func (w *Workspace) KanbanFile() string {
 	if w.dryRun {
 		return w.Path
 	}
-	return w.Place.KanbanFile()
+	if seen := w.Place.KanbanFile(); w.kanban == "" || !filepath.IsAbs(seen) {
+		return seen
+	}
+	return w.kanban
 }
 
 // Read returns the board on disk. It reads the file once, and again after each call of
@@ -436,6 +467,27 @@ func (w *Workspace) RoleOf(task string) string {
 		return ""
 	}
 	return board.RoleFor(b, t)
+}
+
+// OfBoards returns the files of the board and of the boards with runs beside it, and of all their tasks, without links.
+func (w *Workspace) OfBoards() []string {
+	files := w.Files()()
+	for _, other := range rundir.Others(filepath.Dir(w.Dir().Path), w.Dir()) {
+		path := filepath.Join(filepath.Dir(w.Path), other.BoardFile())
+		source, err := board.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		files = append(files, path)
+		b, err := board.Parse(path, source)
+		if err != nil {
+			continue
+		}
+		for _, task := range b.TaskPaths() {
+			files = append(files, durable.RealPath(filepath.Join(w.HomeDir(), task)), durable.RealPath(filepath.Join(filepath.Dir(path), task)))
+		}
+	}
+	return files
 }
 
 // Files returns a function that finds the files of the board and of its tasks, as the board lists them

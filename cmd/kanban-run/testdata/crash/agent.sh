@@ -10,8 +10,11 @@
 #	CRASH_CUT      what the first piece of a board is that a Manager writes: nothing, a line or half a word; or rename,
 #	               for a board that is there at once
 #	CRASH_HALF     task whose Manager writes no more than that the first time
+#	CRASH_AT       folder for its log and the other files that steer it; the work directory when empty
+#	CRASH_WRITES   it writes a file of its own for each task, and into the work log of the task
 set -u
 marker=$1
+at=${CRASH_AT:-.}
 role=$KANBAN_RUN_ROLE
 read -r input || :
 case $input in
@@ -36,21 +39,21 @@ started() {
 
 # begin: no other agent may be at work.
 begin() {
-	echo "begin $role $task $$" >>calls
-	if read -r pid since <busy; then
+	echo "begin $role $task $$" >>"$at/calls"
+	if read -r pid since <"$at/busy"; then
 		started "$pid"
-		[ "$state" = Z ] || [ "$when" != "$since" ] || echo "OVERLAP $role $task $$ began beside $pid" >>calls
+		[ "$state" = Z ] || [ "$when" != "$since" ] || echo "OVERLAP $role $task $$ began beside $pid" >>"$at/calls"
 	fi
 	started $$
 	own="$$ $when"
-	echo "$own" >busy
+	echo "$own" >"$at/busy"
 }
 
 end() {
-	read -r now <busy || now=
-	[ "$now" = "$own" ] || echo "OVERLAP $role $task $$ ended beside $now" >>calls
-	: >busy
-	echo "end $role $task $$" >>calls
+	read -r now <"$at/busy" || now=
+	[ "$now" = "$own" ] || echo "OVERLAP $role $task $$ ended beside $now" >>"$at/calls"
+	: >"$at/busy"
+	echo "end $role $task $$" >>"$at/calls"
 }
 
 nap() {
@@ -66,6 +69,10 @@ work() {
 		sh -c 'sleep 60; :' "$marker" &
 	fi
 	nap
+	if [ -n "${CRASH_WRITES:-}" ]; then
+		echo "$task" >"of-${task##*/}"
+		case $(cat "$task") in *"## Work log"*) ;; *) printf '\n## Work log\n\ndid it\n' >>"$task" ;; esac
+	fi
 	reply='{"status":"ok","message":"did it"}'
 }
 
@@ -113,8 +120,8 @@ tasks:"
 
 # stop_halfway: the board is in pieces now.
 stop_halfway() {
-	[ "${CRASH_HALF:-}" = "$task" ] && ! [ -e half-written ] || return 0
-	: >half-written
+	[ "${CRASH_HALF:-}" = "$task" ] && ! [ -e "$at/half-written" ] || return 0
+	: >"$at/half-written"
 	while :; do
 		sleep 0.02
 	done
@@ -122,18 +129,18 @@ stop_halfway() {
 
 # garbled: this call is to be answered with garbage, once.
 garbled() {
-	[ "${CRASH_GARBAGE:-}" = "$role $task" ] && ! [ -e garbled ] && : >garbled
+	[ "${CRASH_GARBAGE:-}" = "$role $task" ] && ! [ -e "$at/garbled" ] && : >"$at/garbled"
 }
 
 # deafen: this call is to go on until it is killed.
 deafen() {
-	if [ "${CRASH_HUNG:-}" = "$role $task" ] && [ ! -e hung ]; then
-		touch hung
+	if [ "${CRASH_HUNG:-}" = "$role $task" ] && [ ! -e "$at/hung" ]; then
+		touch "$at/hung"
 		exec sleep 600
 	fi
-	[ "${CRASH_DEAF:-}" = "$role $task" ] && [ -e deaf ] || return 0
+	[ "${CRASH_DEAF:-}" = "$role $task" ] && [ -e "$at/deaf" ] || return 0
 	trap '' TERM
-	: >listening
+	: >"$at/listening"
 	while :; do
 		sleep 0.02
 	done
@@ -142,7 +149,7 @@ deafen() {
 field task_file
 [ "$role" != Manager ] || field done_task
 task=$value
-[ -e busy ] || : >busy
+[ -e "$at/busy" ] || : >"$at/busy"
 begin
 deafen
 if garbled; then

@@ -1,0 +1,418 @@
+package clone
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"kanban-run/orchestrator/config"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/git"
+	"kanban-run/orchestrator/gitstore"
+	"kanban-run/orchestrator/guard"
+	"kanban-run/orchestrator/inert"
+	"kanban-run/orchestrator/redact"
+	"kanban-run/orchestrator/roster"
+	"kanban-run/orchestrator/rundir"
+	"kanban-run/orchestrator/workspace"
+)
+
+// Turn has the parts of a run that a [Keeper] uses.
+type Turn struct {
+	Board     string // path of the board as the user wrote it
+	Run       config.Run
+	Journal   flow.Journal
+	Workspace *workspace.Workspace
+	Folder    rundir.Dir
+	Head      git.Head // of the checkout, when the command began
+	Roster    *roster.Roster
+	Redactor  *redact.Redactor
+	Notice    func(text string)
+	Check     func() error    // looks whether the clone has what the roles need
+	Stop      context.Context // when it is done, the setup is asked to end
+	Kill      context.Context // when it is done, git is killed
+}
+
+// Keeper keeps the clone of one run's board. It is a [guard.Guard].
+type Keeper struct {
+	Turn
+	works *gitstore.Works
+	both  *both // nil: the board has no clone
+	isNew bool  // this run has made the clone, and no agent has worked in it
+}
+
+// NewKeeper returns the keeper of a run.
+func NewKeeper(t Turn) *Keeper { return &Keeper{Turn: t} }
+
+// Enter has the agents of the board work in its clone, if it has one or is to get one. It makes the clone, or makes
+// it anew if it is gone. Errors: *failure.Invalid.
+func (k *Keeper) Enter() error {
+	s := k.Journal.State()
+	switch {
+	case k.Run.DryRun, s.Clone == nil && !k.Run.Clones:
+		return nil
+	case s.Clone == nil && (s.WorkedIn != "" || s.Finished > 0):
+		k.Notice("the board was begun in the checkout, and goes on there without a clone")
+		return nil
+	}
+	repo, err := k.open()
+	if err != nil {
+		return err
+	}
+	name, err := k.nameIn(repo.Top)
+	if err != nil {
+		return err
+	}
+	c := &Clone{Top: Place(repo.Top, k.Run.ClonesDir, Name(name)), Home: repo.Top}
+	if s.Clone != nil {
+		if was := (&Clone{s.Clone.Dir, s.Clone.ID, repo.Top}); was.Is() {
+			c = was
+		}
+	}
+	k.works = gitstore.OpenWorks(gitstore.WorkOptions{Repo: repo, Tree: c.Top, Runs: k.Folder.Path,
+		HasSecret: k.Redactor.ForFiles().ChangesBytes, Allow: k.Run.Git.Allow, Notice: k.Notice})
+	if s.Clone == nil || !c.Is() || !s.Clone.Ready {
+		if err := k.make(repo, c, name); err != nil {
+			return err
+		}
+	}
+	top := durable.RealPath(repo.Top)
+	k.both = &both{top: top, clone: c, agreed: map[string]Digest{}, keep: k.keepAside}
+	if err := k.Workspace.WorkIn(c.Top, top); err != nil {
+		return err
+	}
+	k.Roster.WorkIn(k.Workspace.WorkDir(), roster.Clone{Home: k.Workspace.HomeDir(), From: repo.Top, To: c.Top})
+	return k.Check()
+}
+
+// open opens the repository of the board, and ends what a killed run has left of git and of a setup. Errors:
+// *failure.Invalid for one of which no clone can be made.
+func (k *Keeper) open() (repo *git.Repo, err error) {
+	mark, err := git.EndLeftovers(k.Folder.Path)
+	if err != nil {
+		return nil, err
+	}
+	if repo, err = git.Open(k.Kill, k.Workspace.HomeDir(), mark); err != nil && durable.IsMachineFault(err) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, refuse(err.Error())
+	}
+	return repo, nil
+}
+
+// refuse returns the error for a repository that can have no clones.
+func refuse(text string) error {
+	return &failure.Invalid{Err: errors.New("clones: " + text), Fix: "without --clones, and with -j 1, the agents work in the checkout"}
+}
+
+// nameIn returns the name of the board's clone.
+func (k *Keeper) nameIn(top string) (string, error) {
+	rel, err := filepath.Rel(durable.RealPath(top), durable.RealPath(k.Workspace.Path))
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", refuse(fmt.Sprintf("the board is not in the repository %s", top))
+	}
+	return gitstore.BranchName(filepath.ToSlash(rel)), nil
+}
+
+// make makes the clone, and journals it before the folder has its name.
+func (k *Keeper) make(repo *git.Repo, c *Clone, name string) error {
+	c.ID = NewID()
+	s, made := k.Journal.State().Clone, event.CloneMade{Board: k.Board, Dir: c.Top, ID: c.ID}
+	if s == nil {
+		if err := k.refuseRepo(repo); err != nil {
+			return err
+		}
+		made.From, made.Tip = k.Head.Branch, k.Head.Commit
+		made.Ref = gitstore.HiddenRefs + name + "-" + c.ID
+		var err error
+		if made.Branch, err = k.freeBranch(repo, name); err != nil {
+			return err
+		}
+	} else {
+		made.From, made.Tip, made.Ref, made.Branch = s.From, s.Tip, s.Ref, s.Branch
+		if s.Due != nil {
+			made.Lost = slices.Max(s.Due.Steps)
+		}
+	}
+	if s != nil && !s.Ready {
+		if half := (&Clone{s.Dir, s.ID, repo.Top}); half.Is() { // a run was killed in its setup, and no agent has seen it
+			if err := os.RemoveAll(half.Top); err != nil {
+				return fmt.Errorf("make the clone anew: %w", err)
+			}
+		}
+	}
+	err := c.Make(k.Kill, Making{Repo: repo, Tip: made.Tip, Branch: made.From}, func(aside string) error {
+		made.Aside = aside
+		return k.Journal.Record(made)
+	})
+	if err != nil {
+		return err
+	}
+	k.isNew = true
+	return k.prepare(repo, c, made.Tip)
+}
+
+// freeBranch returns a branch for the work that does not exist yet.
+func (k *Keeper) freeBranch(repo *git.Repo, name string) (string, error) {
+	out, err := repo.User(k.Kill, "for-each-ref", "--format=%(refname)", "refs/heads/kanban")
+	if err != nil {
+		return "", err
+	}
+	taken := strings.Fields(out)
+	if slices.Contains(taken, "refs/heads/kanban") {
+		return "", refuse("there is a branch kanban, beside which git can have no branch kanban/" + name)
+	}
+	branch := "refs/heads/kanban/" + name
+	for n := 2; slices.Contains(taken, branch); n++ {
+		branch = fmt.Sprintf("refs/heads/kanban/%s-%d", name, n)
+	}
+	return branch, nil
+}
+
+// refuseRepo returns an error for a checkout from which no clone is to be made.
+func (k *Keeper) refuseRepo(repo *git.Repo) error {
+	switch {
+	case k.Run.Git.On:
+		return &failure.Invalid{Err: errors.New("clones: a board has clones or checkpoints, not both"), Fix: "leave out --clones, or the setting checkpoint"}
+	case k.Head.Commit == "":
+		return refuse("the repository has no commit yet")
+	case repo.Settings.GetOwn("user.name") == "" || repo.Settings.GetOwn("user.email") == "":
+		return &failure.Invalid{Err: errors.New("clones: git has no name and address for commits"), Fix: "git config user.name NAME && git config user.email ADDRESS"}
+	}
+	if err := k.works.Refuse(k.Kill); err != nil {
+		var unfit *gitstore.UnfitError
+		if errors.As(err, &unfit) {
+			return refuse(unfit.Text)
+		}
+		return err
+	}
+	if k.Run.Dirty {
+		return nil
+	}
+	return k.refuseDirty(repo)
+}
+
+// refuseDirty returns an error if tracked files differ from the commit from which the clone is made: its agents would not
+// see that. Boards and tasks come into the clone anyhow, and settings and roles are believed at home.
+func (k *Keeper) refuseDirty(repo *git.Repo) error {
+	out, err := repo.User(k.Kill, "diff", "--name-only", "--no-renames", "-z", "--end-of-options", k.Head.Commit, "--")
+	if err != nil {
+		return err
+	}
+	known := k.Workspace.OfBoards()
+	var dirty []string
+	for name := range strings.SplitSeq(out, "\x00") {
+		file := filepath.Join(repo.Top, filepath.FromSlash(name))
+		isSetting := filepath.Base(name) == config.FileName || strings.Contains("/"+name, "/.kanban-run/") || filepath.Base(name) == "DECISIONS.md"
+		if name != "" && !isSetting && !slices.Contains(known, durable.RealPath(file)) {
+			dirty = append(dirty, name)
+		}
+	}
+	if len(dirty) == 0 {
+		return nil
+	}
+	return &failure.Invalid{Err: fmt.Errorf("clones: not committed, and so not in the clone: %s", event.List(dirty, mostNamed)),
+		Fix: "commit or stash that; or go on without it: --dirty"}
+}
+
+// mostNamed bounds the names in a text.
+const mostNamed = 5
+
+// paths returns the board and its tasks as paths from the top: those at home, and those that the board in the clone lists.
+func (k *Keeper) paths() (kanban string, tasks []string) {
+	x := k.both
+	kanban = x.pathOf(k.Workspace.Path)
+	b, err := k.Workspace.LookAgain()
+	if err == nil {
+		for _, task := range b.TaskPaths() {
+			if ref, _ := k.Workspace.Place.Resolve(task); ref.Abs != "" {
+				tasks = append(tasks, x.pathOf(ref.Abs))
+			}
+		}
+	}
+	k.Workspace.Forget()
+	tasks = slices.DeleteFunc(tasks, func(p string) bool { return p == "" })
+	return kanban, tasks
+}
+
+// Name names the guard.
+func (*Keeper) Name() string { return "clone" }
+
+// Begin hands out the board and its tasks. What it returns tells behind a kill what was handed out.
+func (k *Keeper) Begin(t *guard.Turn) (any, error) {
+	if k.both == nil || t.IsOurs() {
+		return nil, nil
+	}
+	if !k.both.clone.Is() {
+		return nil, spoiled(k.both.clone)
+	}
+	kanban, tasks := k.paths()
+	if err := k.both.handOut(append(tasks, kanban)); err != nil {
+		return nil, err
+	}
+	return k.both.agreed, nil
+}
+
+// End brings the board and its tasks home. The guards behind it find them as in a checkout.
+func (k *Keeper) End(t *guard.Turn) error {
+	if k.both == nil || t.IsOurs() {
+		return nil
+	}
+	return k.bringHome()
+}
+
+// Resume brings home what the agent of a killed run has left.
+func (k *Keeper) Resume(step *flow.Step, isCut bool, note rundir.Note) error {
+	if k.both == nil || step == nil || k.isNew {
+		return nil
+	}
+	if known := json.Unmarshal(note.Parts[k.Name()], &k.both.agreed) == nil; !known && !isCut {
+		return nil
+	}
+	return k.bringHome()
+}
+
+func (k *Keeper) bringHome() error {
+	kanban, tasks := k.paths()
+	tasks = append(k.both.newTasks(kanban, path.Dir(k.both.pathOf(filepath.Join(k.Workspace.HomeDir(), "x")))), tasks...)
+	slices.Sort(tasks)
+	tasks = slices.Compact(tasks)
+	blobs, err := k.works.BlobsAt(k.Kill, []string{k.Journal.State().Clone.Tip}, append(tasks, kanban))
+	if err != nil {
+		return err
+	}
+	k.both.isGits = blobIs(blobs)
+	stay, err := k.both.bringHome(kanban, tasks)
+	k.Workspace.Forget()
+	if err != nil || len(stay) == 0 {
+		return err
+	}
+	step := 0
+	if s := k.Journal.State().Step; s != nil {
+		step = s.Number
+	}
+	return k.Journal.Append(event.KeptHome{Board: k.Board, Step: step, Files: stay})
+}
+
+// keepAside keeps the bytes of a file that does not come home.
+func (k *Keeper) keepAside(name string, text []byte) string {
+	if err := k.Folder.KeepTask(name, []byte(k.Redactor.String(string(text)))); err != nil {
+		return "nowhere: " + err.Error()
+	}
+	return k.Folder.TasksAfter()
+}
+
+// StrayError is the error for a clone whose HEAD does not follow the work so far.
+type StrayError struct{ Top, Branch, Tip string }
+
+func (e *StrayError) Error() string {
+	at := "another commit"
+	if e.Branch != "" {
+		at = strings.TrimPrefix(e.Branch, "refs/heads/")
+	}
+	return fmt.Sprintf("the clone %s was left at %s, which does not follow the work so far (%.12s)", e.Top, at, e.Tip)
+}
+
+// Hint says what a person can do.
+func (e *StrayError) Hint() string {
+	return fmt.Sprintf("bring its files to where the work should stand: git -C %s reset --soft %.12s takes them as they are, git -C %[1]s reset --hard %.12[2]s without what the last task did; then the same command goes on",
+		failure.Quote(e.Top), e.Tip)
+}
+
+// Keep makes a commit of accepted work, has the clone follow it, and journals that. Errors: *StrayError,
+// *gitstore.SecretError.
+func (k *Keeper) Keep(due flow.DueWork) error {
+	if k.both == nil {
+		return nil
+	}
+	s := k.Journal.State().Clone
+	c := k.both.clone
+	if !c.Is() {
+		return spoiled(c)
+	}
+	head := c.Head()
+	follows := false
+	var err error
+	if head.Commit != "" {
+		if follows, err = k.works.Follows(k.Kill, c.Objects(), head.Commit, s.Tip); err != nil {
+			return err
+		}
+	}
+	if !follows {
+		return &StrayError{c.Top, head.Branch, s.Tip}
+	}
+	kanban, tasks := k.paths()
+	work := gitstore.Work{Tip: s.Tip, Message: k.message(due), Head: head.Commit, Objects: c.Objects(), Ref: s.Ref, Branch: s.Branch,
+		Except: slices.Concat([]string{kanban}, tasks, s.Out, k.runs(), []string{k.both.pathOf(filepath.Join(filepath.Dir(k.Workspace.Path), "DECISIONS.md"))})}
+	if s.Task == due.Task {
+		work.Replaced = s.Parent
+	}
+	kept, err := k.works.Keep(k.Kill, work)
+	if err != nil {
+		return err
+	}
+	failpoint.At("work-committed")
+	done := event.WorkKept{Board: k.Board, Step: slices.Max(due.Steps), Task: due.Task, Tip: kept.Commit, Parent: kept.Parent,
+		LeftOut: kept.LeftOut, Unmoved: !kept.Branched, Unchanged: kept.Commit == s.Tip}
+	if !done.Unchanged {
+		if err := c.Follow(kept.Commit, kept.Pack, kept.Index); err != nil {
+			return err
+		}
+	}
+	failpoint.At("work-followed")
+	return k.Journal.Record(done)
+}
+
+// runs returns the folder of runs, as a path from the top.
+func (k *Keeper) runs() []string {
+	return []string{k.both.pathOf(filepath.Dir(k.Folder.Path))}
+}
+
+// message returns the message of a commit. An agent's words are indented, so that none of them is a trailer.
+func (k *Keeper) message(due flow.DueWork) string {
+	subject := due.Task
+	if text, err := k.Workspace.ReadText(due.Task); err == nil {
+		if title := titleOf(text); title != "" {
+			subject += ": " + event.OneLine(k.Redactor.String(title))
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", inert.Line(event.OneLine(subject)))
+	if words := strings.TrimSpace(k.Redactor.String(due.Message)); words != "" {
+		for line := range strings.Lines(inert.Lines(words[:min(len(words), mostWords)])) {
+			b.WriteString("    " + strings.TrimRight(line, "\r\n ") + "\n")
+		}
+		b.WriteString("\n")
+	}
+	steps := make([]string, len(due.Steps))
+	for i, n := range due.Steps {
+		steps[i] = fmt.Sprint(n)
+	}
+	fmt.Fprintf(&b, "Kanban-Board: %s\nKanban-Task: %s\nKanban-Role: %s\nKanban-Steps: %s\nKanban-Outcome: %s\n",
+		inert.Line(event.OneLine(k.both.pathOf(k.Workspace.Path))), inert.Line(event.OneLine(due.Task)), inert.Line(due.Role), strings.Join(steps, " "), inert.Line(event.OneLine(due.Outcome)))
+	return b.String()
+}
+
+// titleOf returns the first heading of a task, or "".
+func titleOf(text string) string {
+	for line := range strings.Lines(text) {
+		if title, ok := strings.CutPrefix(line, "# "); ok {
+			return strings.TrimSpace(title)
+		}
+	}
+	return ""
+}
+
+// mostWords bounds the agent's words in a message, in bytes.
+const mostWords = 4 << 10

@@ -1,0 +1,137 @@
+package clone
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/agent"
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failpoint"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/git"
+	"kanban-run/orchestrator/plainfile"
+	"kanban-run/orchestrator/proc"
+)
+
+// includeFile names, at the top of a repository, ignored files that clones get.
+const includeFile = ".worktreeinclude"
+
+const (
+	setupTime = 15 * time.Minute
+	mostSetup = 2 << 10 // bytes of the end of its output that are shown
+)
+
+// prepare gives a new clone what git does not have: files that .worktreeinclude names, and what the setup makes. Neither goes into
+// a commit. No agent has worked in the clone yet, so that git may be asked in it.
+func (k *Keeper) prepare(repo *git.Repo, c *Clone, tip string) error {
+	files, err := k.include(repo, c)
+	if err != nil {
+		return err
+	}
+	if command := k.Run.ClonesSetup; command != "" {
+		if err := k.setUp(repo, c, command); err != nil {
+			return err
+		}
+		changed, err := repo.ForUser(k.Kill, c.Top, makeTime, "diff", "--name-only", "-z", tip, "--")
+		if err != nil {
+			return err
+		}
+		if names := split(changed); len(names) > 0 {
+			k.Notice("the setup has changed what git tracks, which is put back: " + event.List(names, mostNamed))
+			if _, err := repo.ForUser(k.Kill, c.Top, makeTime, "reset", "--quiet", "--hard", tip); err != nil {
+				return err
+			}
+		}
+		left, err := repo.ForUser(k.Kill, c.Top, makeTime, "ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory")
+		if err != nil {
+			return err
+		}
+		for _, name := range split(left) {
+			files = append(files, strings.TrimSuffix(name, "/"))
+		}
+	}
+	failpoint.At("clone-set-up")
+	return k.Journal.Record(event.CloneReady{Board: k.Board, Files: files, Setup: k.Run.ClonesSetup})
+}
+
+func split(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == 0 })
+}
+
+// include copies the files that .worktreeinclude names and that git ignores, and returns their paths from the top.
+func (k *Keeper) include(repo *git.Repo, c *Clone) (files []string, err error) {
+	list := filepath.Join(repo.Top, includeFile)
+	if _, err := os.Lstat(list); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	out, err := repo.ForUser(k.Kill, repo.Top, makeTime, "ls-files", "-z", "--others", "--ignored", "--exclude-from="+list)
+	if err != nil {
+		return nil, err
+	}
+	root, err := plainfile.OpenRoot(c.Top)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	size := 0
+	for _, name := range split(out) {
+		if strings.Contains("/"+name, "/.kanban-run/") {
+			continue
+		}
+		from := filepath.Join(repo.Top, filepath.FromSlash(name))
+		text, err := plainfile.Read(from, maxFile)
+		if err != nil {
+			return nil, &failure.Invalid{Err: fmt.Errorf("clones: %s names %s, which cannot be copied: %w", includeFile, name, err)}
+		}
+		info, err := os.Stat(from)
+		if err == nil {
+			err = put(root, name, text)
+		}
+		if err == nil {
+			err = root.Chmod(filepath.FromSlash(name), info.Mode().Perm())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("copy %s into the clone: %w", name, err)
+		}
+		files, size = append(files, name), size+len(text)
+	}
+	if len(files) > 0 {
+		k.Notice(fmt.Sprintf("the clone got %s, %d bytes, as %s says; they go into no commit", event.Count(len(files), "file"), size, includeFile))
+	}
+	return files, nil
+}
+
+// setUp runs the command of the settings in the new clone. Errors: *failure.Invalid with the end of its output.
+func (k *Keeper) setUp(repo *git.Repo, c *Clone, command string) error {
+	argv, err := agent.SplitCommand(command)
+	if err != nil {
+		return &failure.Invalid{Err: fmt.Errorf("clones_setup: %w", err)}
+	}
+	dir, err := k.Workspace.PlaceIn(c.Top, c.Home)
+	if err != nil {
+		return err
+	}
+	if argv[0], err = agent.LookPath(argv[0], dir); err != nil {
+		return &failure.Invalid{Err: fmt.Errorf("clones_setup: %w", err), Fix: "name a program that is installed, or that the repository has"}
+	}
+	var out bytes.Buffer
+	exit, err := proc.Run(k.Stop, k.Kill, &proc.Spec{Argv: argv, Dir: dir, Env: k.Roster.AgentEnviron(), Stdout: &out, Stderr: &out, Mark: repo.Mark, Timeout: setupTime, Grace: 5 * time.Second})
+	switch {
+	case err != nil:
+		return fmt.Errorf("clones_setup: %w", err)
+	case exit.Stopped:
+		return context.Cause(k.Stop)
+	case !exit.Succeeded():
+		text := out.Bytes()
+		said := strings.TrimSpace(k.Redactor.String(string(text[max(0, len(text)-mostSetup):])))
+		return &failure.Invalid{Err: fmt.Errorf("clones_setup: %s: %s: %s", command, exit.String(), said), Fix: "mend it, and the next run makes the clone anew"}
+	}
+	return nil
+}
