@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
@@ -129,17 +130,26 @@ func (k *Keeper) nameIn(top string) (string, error) {
 func (k *Keeper) make(repo *git.Repo, c *Clone, name string) error {
 	c.ID = NewID()
 	s, made := k.Journal.State().Clone, event.CloneMade{Board: k.Board, Dir: c.Top, ID: c.ID}
-	if s == nil {
+	if k.Head.Commit == "" {
+		k.Head = git.HeadOf(k.Workspace.HomeDir())
+	}
+	switch {
+	case s == nil:
 		if err := k.refuseRepo(repo); err != nil {
 			return err
 		}
 		made.From, made.Tip = k.Head.Branch, k.Head.Commit
 		made.Ref = gitstore.HiddenRefs + name + "-" + c.ID
 		var err error
-		if made.Branch, err = k.freeBranch(repo, name); err != nil {
+		if made.Branch, err = k.freeBranch(repo, name); err == nil {
+			made.Without, err = k.uncommitted(repo)
+		}
+		if err != nil {
 			return err
 		}
-	} else {
+	case s.Task == "" && s.Due == nil: // nothing was accepted, so it begins anew
+		made.From, made.Tip, made.Ref, made.Branch = k.Head.Branch, k.Head.Commit, s.Ref, s.Branch
+	default:
 		made.From, made.Tip, made.Ref, made.Branch = s.From, s.Tip, s.Ref, s.Branch
 		if s.Due != nil {
 			made.Lost = slices.Max(s.Due.Steps)
@@ -197,37 +207,28 @@ func (k *Keeper) refuseRepo(repo *git.Repo) error {
 		}
 		return err
 	}
-	if k.Run.Dirty {
-		return nil
-	}
-	return k.refuseDirty(repo)
+	return nil
 }
 
-// refuseDirty returns an error if tracked files differ from the commit from which the clone is made: its agents would not
-// see that. Boards and tasks come into the clone anyhow, and settings and roles are believed at home.
-func (k *Keeper) refuseDirty(repo *git.Repo) error {
-	out, err := repo.User(k.Kill, "diff", "--name-only", "--no-renames", "-z", "--end-of-options", k.Head.Commit, "--")
+// uncommitted returns the tracked files that differ from the commit of which the clone is made, so that its agents do not see
+// that. Boards and tasks come into the clone anyhow, and settings and roles are believed at home.
+func (k *Keeper) uncommitted(repo *git.Repo) ([]string, error) {
+	out, err := repo.User(k.Kill, "diff", "--name-only", "--no-renames", "--diff-filter=d", "-z", "--end-of-options", k.Head.Commit, "--")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	known := k.Workspace.OfBoards()
-	var dirty []string
-	for name := range strings.SplitSeq(out, "\x00") {
-		file := filepath.Join(repo.Top, filepath.FromSlash(name))
-		isSetting := filepath.Base(name) == config.FileName || strings.Contains("/"+name, "/.kanban-run/") || filepath.Base(name) == "DECISIONS.md"
-		if name != "" && !isSetting && !slices.Contains(known, durable.RealPath(file)) {
-			dirty = append(dirty, name)
+	changed := split(out)
+	var boards []*board.Board
+	for _, name := range changed {
+		if b := workspace.BoardAt(filepath.Join(repo.Top, filepath.FromSlash(name))); b != nil {
+			boards = append(boards, b)
 		}
 	}
-	if len(dirty) == 0 {
-		return nil
-	}
-	return &failure.Invalid{Err: fmt.Errorf("clones: not committed, and so not in the clone: %s", event.List(dirty, mostNamed)),
-		Fix: "commit or stash that; or go on without it: --dirty"}
+	return slices.DeleteFunc(changed, func(name string) bool {
+		isSetting := filepath.Base(name) == config.FileName || strings.Contains("/"+name, "/.kanban-run/") || filepath.Base(name) == "DECISIONS.md"
+		return isSetting || k.Workspace.IsOfBoard(filepath.Join(repo.Top, filepath.FromSlash(name)), boards)
+	}), nil
 }
-
-// mostNamed bounds the names in a text.
-const mostNamed = 5
 
 // paths returns the board and its tasks as paths from the top: those at home, and those that the board in the clone lists.
 func (k *Keeper) paths() (kanban string, tasks []string) {

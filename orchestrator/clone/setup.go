@@ -24,6 +24,7 @@ import (
 const includeFile = ".worktreeinclude"
 
 const (
+	mostNamed = 5 // bounds the names in a text
 	setupTime = 15 * time.Minute
 	mostSetup = 2 << 10 // bytes of the end of its output that are shown
 )
@@ -80,7 +81,6 @@ func (k *Keeper) include(repo *git.Repo, c *Clone) (files []string, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	size := 0
 	for _, name := range split(out) {
 		if strings.Contains("/"+name, "/.kanban-run/") {
 			continue
@@ -100,10 +100,7 @@ func (k *Keeper) include(repo *git.Repo, c *Clone) (files []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("copy %s into the clone: %w", name, err)
 		}
-		files, size = append(files, name), size+len(text)
-	}
-	if len(files) > 0 {
-		k.Notice(fmt.Sprintf("the clone got %s, %d bytes, as %s says; they go into no commit", event.Count(len(files), "file"), size, includeFile))
+		files = append(files, name)
 	}
 	return files, nil
 }

@@ -5,15 +5,16 @@ import "fmt"
 // CloneMade reports that the agents of the board work in a clone of the checkout from now on. It is journaled
 // before the folder gets its name, or, of a clone that is made anew, in the same place.
 type CloneMade struct {
-	Board  string `json:"board"`
-	Dir    string `json:"dir" text:"name"`                   // top of the clone
-	ID     string `json:"clone_id" text:"fact"`              // in a file of its folder .git
-	Ref    string `json:"ref" text:"name"`                   // holds the work
-	Branch string `json:"work_branch" text:"name"`           // shows it to people, with refs/heads/
-	From   string `json:"from_branch,omitempty" text:"name"` // branch that was checked out, with refs/heads/; "": none was
-	Tip    string `json:"tip" text:"fact"`                   // commit from which the clone was made
-	Lost   int    `json:"lost,omitempty"`                    // the step whose accepted work was in a clone that is gone, and in no commit; 0: none
-	Aside  string `json:"aside,omitempty"`                   // where that is now which was in the place of the clone
+	Board   string   `json:"board"`
+	Dir     string   `json:"dir" text:"name"`                   // top of the clone
+	ID      string   `json:"clone_id" text:"fact"`              // in a file of its folder .git
+	Ref     string   `json:"ref" text:"name"`                   // holds the work
+	Branch  string   `json:"work_branch" text:"name"`           // shows it to people, with refs/heads/
+	From    string   `json:"from_branch,omitempty" text:"name"` // branch that was checked out, with refs/heads/; "": none was
+	Tip     string   `json:"tip" text:"fact"`                   // commit from which the clone was made
+	Lost    int      `json:"lost,omitempty"`                    // the step whose accepted work was in a clone that is gone, and in no commit; 0: none
+	Aside   string   `json:"aside,omitempty"`                   // where that is now which was in the place of the clone
+	Without []string `json:"without,omitempty"`                 // tracked files that were changed in the checkout, and not committed: the clone has them as they were
 }
 
 func (CloneMade) Kind() string { return "CLONE_MADE" }
@@ -28,10 +29,14 @@ func (e CloneMade) Sentence() Sentence {
 	if e.Aside != "" {
 		text += "; what was in its place is now " + e.Aside
 	}
-	if e.Lost > 0 {
-		return say(Warning, fmt.Sprintf("%s; the work of step %d was in no commit, and is gone with the clone", text, e.Lost))
+	weight := Note
+	if len(e.Without) > 0 {
+		weight, text = Warning, text+"; not committed, and so not in it: "+List(e.Without, mostNamed)
 	}
-	return say(Note, text)
+	if e.Lost > 0 {
+		weight, text = Warning, fmt.Sprintf("%s; the work of step %d was in no commit, and is gone with the clone", text, e.Lost)
+	}
+	return say(weight, text)
 }
 
 // CloneReady reports that the clone has all that agents need: its setup is done.

@@ -119,7 +119,7 @@ func sentences() []event.Event {
 		event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agent: "claude", Reason: "not found", Agents: 1, Then: event.ToolCaveat}, event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agent: "claude", Reason: "not found", Agents: 3, Then: event.ToolRetry},
 		event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agents: 4, Then: event.ToolSkip}, event.ToolUnavailable{AttemptRef: work, Tool: "gh", Agents: 1, Then: event.ToolStop},
 		event.CheckoutMoved{AttemptRef: work, Moves: []string{"checkout: moving from work to main", "stash: WIP"}},
-		event.CloneMade{Board: "b", Dir: "/p.clones/b", Tip: "0123456789abcdef"}, event.CloneMade{Board: "b", Dir: "/p.clones/b", Tip: "0123456789abcdef", Aside: "/p.clones/b.old-1", Lost: 2},
+		event.CloneMade{Board: "b", Dir: "/p.clones/b", Tip: "0123456789abcdef"}, event.CloneMade{Board: "b", Dir: "/p.clones/b", Tip: "0123456789abcdef", Aside: "/p.clones/b.old-1", Lost: 2, Without: []string{"code.txt"}},
 		event.CloneReady{Board: "b"}, event.CloneReady{Board: "b", Setup: "npm ci", Files: []string{".env"}},
 		event.WorkKept{Step: 2, Task: "t.md", Tip: "0123456789abcdef"}, event.WorkKept{Step: 2, Task: "t.md", Unchanged: true}, event.WorkKept{Step: 2, Task: "t.md", Tip: "0123456789abcdef", Unmoved: true, LeftOut: []string{"web (a repository of its own)"}},
 		event.KeptHome{Board: "b", Step: 2, Files: []event.HomeFile{{Name: "t.md", Why: event.ByGit}}}, event.KeptHome{Board: "b", Step: 2, Files: []event.HomeFile{{Name: "t.md", Why: event.ByBoth, Kept: "kept/t.md"}}},

@@ -75,7 +75,7 @@ func (s *State) applyCloneMade(e event.CloneMade) error {
 		return refuse(e, "an attempt is running")
 	}
 	made := Clone{Dir: e.Dir, ID: e.ID, Ref: e.Ref, Branch: e.Branch, From: e.From, Base: e.Tip, Tip: e.Tip}
-	if was := s.Clone; was != nil {
+	if was := s.Clone; was != nil && was.Task != "" {
 		made.Base, made.Parent, made.Task, made.Was = was.Base, was.Parent, was.Task, was.Was
 	}
 	s.Clone = &made

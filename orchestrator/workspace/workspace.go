@@ -469,25 +469,43 @@ func (w *Workspace) RoleOf(task string) string {
 	return board.RoleFor(b, t)
 }
 
-// OfBoards returns the files of the board and of the boards with runs beside it, and of all their tasks, without links.
-func (w *Workspace) OfBoards() []string {
-	files := w.Files()()
-	for _, other := range rundir.Others(filepath.Dir(w.Dir().Path), w.Dir()) {
-		path := filepath.Join(filepath.Dir(w.Path), other.BoardFile())
-		source, err := board.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		files = append(files, path)
-		b, err := board.Parse(path, source)
-		if err != nil {
-			continue
-		}
-		for _, task := range b.TaskPaths() {
-			files = append(files, durable.RealPath(filepath.Join(w.HomeDir(), task)), durable.RealPath(filepath.Join(filepath.Dir(path), task)))
+// IsOfBoard reports whether a file is a board or a task: by its content, or because this board or one of the given boards
+// lists it. Runs and people change such files all the time.
+func (w *Workspace) IsOfBoard(file string, boards []*board.Board) bool {
+	if filepath.Ext(file) == ".yaml" || filepath.Ext(file) == ".yml" {
+		return BoardAt(file) != nil
+	}
+	if rel, err := filepath.Rel(w.HomeDir(), file); err == nil {
+		if t, err := w.Place.ReadTask(filepath.ToSlash(rel)); err == nil && t.Role != "" {
+			return true
 		}
 	}
-	return files
+	if slices.Contains(w.Files()(), durable.RealPath(file)) {
+		return true
+	}
+	for _, b := range boards {
+		for _, task := range b.TaskPaths() {
+			for _, from := range []string{w.HomeDir(), filepath.Dir(b.File)} {
+				if durable.RealPath(filepath.Join(from, task)) == durable.RealPath(file) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// BoardAt returns the board in a file, or nil if the file is none.
+func BoardAt(file string) *board.Board {
+	source, err := board.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	b, err := board.Parse(file, source)
+	if err != nil || b.Len() == 0 {
+		return nil
+	}
+	return b
 }
 
 // Files returns a function that finds the files of the board and of its tasks, as the board lists them
