@@ -31,6 +31,8 @@ var placeOf = map[string]string{
 	"workspace.Workspace.PlaceIn":         "home: the work directory is at its place",
 	"workspace.Workspace.WorkDir":         "home: without a clone it is the work directory",
 	"main.dirsOf":                         "home: what waits for a person",
+	"main.screen.tellShared":              "home: without clones it is the work directory",
+	"preflight.Prepared.IsInCheckout":     "home: the same",
 	"call.Caller.mayWrite":                "work: a supervisor names what it wrote from there",
 	"preflight.Prepared.Player":           "work: agents run there",
 	"preflight.Prepared.ReadOnlyPlayer":   "work: and so do judges and supervisors",

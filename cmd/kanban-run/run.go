@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -151,6 +152,9 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.
 	if err := s.leaveOut(refused); err != nil {
 		return 0, err
 	}
+	if bounds.Jobs > 1 && !s.dry {
+		s.tellShared(prepared)
+	}
 	tuneRuntime(prepared)
 	results := orchestrator.RunAll(stop, kill, prepared, bounds)
 	for i, r := range refused { // in the order of the command line
@@ -164,6 +168,21 @@ func (s *screen) runJobs(t *terminal, jobs []preflight.Job, bounds orchestrator.
 		return code, err
 	}
 	return code, errors.Join(err, t.printAsked(t.stderr, s.dirs))
+}
+
+// tellShared tells of boards side by side whose agents work on the same files.
+func (s *screen) tellShared(prepared []*preflight.Prepared) {
+	of := map[string]int{}
+	for _, p := range prepared {
+		if p.IsInCheckout() {
+			of[p.Workspace.HomeDir()]++
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(of)) {
+		if of[dir] > 1 {
+			s.observer.Notice("", fmt.Sprintf("the agents of %s side by side change the same files in %s; --clones gives each board a clone of its own", event.Count(of[dir], "board"), dir))
+		}
+	}
 }
 
 // dirsOf returns the work directories of boards.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -56,7 +58,11 @@ the way.
 func (t *terminal) printGate(board string, g ledger.Gate) (int, error) {
 	switch {
 	case g.State == event.TeamDeleted:
-		return exitComplete, t.stdout.Printf("%s: %s; the runs are in %s\n", board, g.State, g.Archive)
+		text := fmt.Sprintf("%s; the runs are in %s", g.State, g.Archive)
+		if g.Clone != nil {
+			text += fmt.Sprintf("; its work is on %s (%s holds it, too), and the clone %s may go", strings.TrimPrefix(g.Clone.Branch, "refs/heads/"), g.Clone.Ref, g.Clone.Dir)
+		}
+		return exitComplete, t.stdout.Printf("%s: %s\n", board, text)
 	case g.Reason != "":
 		return exitNeedsPerson, t.stdout.Printf("%s: %s: %s\n", board, g.State, g.Reason)
 	default:

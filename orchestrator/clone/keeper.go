@@ -169,7 +169,9 @@ func (k *Keeper) make(repo *git.Repo, c *Clone, name string) error {
 	if err != nil {
 		return err
 	}
-	k.isNew = true
+	if k.isNew = true; k.Run.Discarded {
+		k.Notice("this machine goes with its CI job, and so do its commits: git push origin " + strings.TrimPrefix(made.Branch, "refs/heads/") + " in a later step keeps them")
+	}
 	return k.prepare(repo, c, made.Tip)
 }
 

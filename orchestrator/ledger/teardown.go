@@ -10,6 +10,7 @@ import (
 
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inert"
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/redact"
@@ -19,8 +20,9 @@ import (
 // Gate is the state of a board's teardown, in which its team ends.
 type Gate struct {
 	State   event.TeardownState
-	Reason  string // why the team is not ready to be deleted; "": it is ready
-	Archive string // path of the archive; "": the folder was not deleted
+	Reason  string      // why the team is not ready to be deleted; "": it is ready
+	Archive string      // path of the archive; "": the folder was not deleted
+	Clone   *flow.Clone // of the board, which stays, and so do its commits; nil: it had none
 }
 
 // Teardown ends the team of a board on which no run works (seed 002, "Teardown Readiness"). No
@@ -53,7 +55,7 @@ func Teardown(
 			err = a.recordDecision(event.TeardownMoved{Board: l.board, To: event.TeamDeleted})
 		}
 	}
-	if err == nil {
+	if g.Clone = l.State().Clone; err == nil {
 		l.redraw() // an edited state.md is kept under another name
 	}
 	if err == nil && a.decided {

@@ -263,6 +263,10 @@ func (p *page) settings(b *projection.Board) (all []pairView) {
 	}
 	add("withheld", event.WithheldFrom(r.Withheld, r.PartlyWithheld))
 	add("changed", strings.Join(b.Changed, "; "))
+	if b.Clone != nil {
+		add("clone", b.Clone.Dir)
+		add("work", b.Clone.Diff())
+	}
 	add("runs", fmt.Sprint(b.Runs))
 	add("journal", event.Count(int(b.Records), "record"))
 	return all

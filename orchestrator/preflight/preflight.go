@@ -335,6 +335,12 @@ func (p *Prepared) checkEnding(b *board.Board) {
 	}
 }
 
+// IsInCheckout reports whether the agents of the board work in the checkout of a git repository, as far as that is known
+// before the run: a board that has a clone works there without the flag, too.
+func (p *Prepared) IsInCheckout() bool {
+	return !p.Run.Clones && !p.wasRun() && workspace.IsInGit(p.Workspace.HomeDir())
+}
+
 // wasRun reports whether the board has a journal.
 func (p *Prepared) wasRun() bool {
 	_, err := os.Lstat(rundir.Of(p.Workspace.Path).Journal())

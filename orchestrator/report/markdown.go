@@ -113,6 +113,11 @@ func (m *markdown) overview(boards []*projection.Board) {
 				event.Count(b.LastRun.Attempts, "attempt"), tookText(b.LastRun), priced(b.LastRun.Used))
 		}
 	}
+	for _, b := range boards {
+		if diff := b.Clone.Diff(); diff != "" {
+			m.line("\n**%s**: its work is on the branch %s: %s", b.Board, b.Clone.Branch, diff)
+		}
+	}
 	for i := range boards {
 		if b := boards[i]; b.Weight != event.Success {
 			m.line("\n**%s**: %s%s", b.Board, b.Reason.Said, adviceSuffix(b.Advice()))

@@ -119,6 +119,12 @@ func (s Screen) figures(b *projection.Board, verbose bool, row func(name, format
 	if b.Unpushed != "" && b.Outcome != event.Unsaved { // whose reason says it
 		row("unpushed", "checkpoints have not reached the remote: %s", b.Unpushed)
 	}
+	if b.Clone != nil {
+		row("clone", "%s", b.Clone.Dir)
+	}
+	if diff := b.Clone.Diff(); diff != "" {
+		row("work", "%s", diff)
+	}
 	row("cost", "%s", costOf(b))
 	if limits := b.Limits.String(); limits != "" {
 		row("limits", "%s", limits)

@@ -1,0 +1,35 @@
+package projection
+
+import (
+	"cmp"
+	"strings"
+
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+)
+
+// Clone is the clone in which the agents of a board work, and what came of that.
+type Clone struct {
+	Dir    string `json:"dir"`    // its top
+	Branch string `json:"branch"` // has a commit for each task
+	Base   string `json:"base"`   // commit from which the first clone was made
+	Tip    string `json:"tip"`    // last commit of accepted work; the same as base: there is none
+
+	from string // branch that was checked out then; "": none was
+}
+
+func newClone(c *flow.Clone) *Clone {
+	if c == nil {
+		return nil
+	}
+	short := func(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
+	return &Clone{Dir: c.Dir, Branch: short(c.Branch), Base: c.Base, Tip: c.Tip, from: short(c.From)}
+}
+
+// Diff returns the command that shows the work in the checkout, or "" if there is none.
+func (c *Clone) Diff() string {
+	if c == nil || c.Tip == c.Base {
+		return ""
+	}
+	return "git diff " + failure.Quote(cmp.Or(c.from, c.Base)+"..."+c.Branch)
+}
