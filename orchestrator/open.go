@@ -214,6 +214,9 @@ func (l *loop) start() error {
 // a fresh checkout. The result is true if the open step does not count either.
 func (l *loop) undo(b *board.Board) (undone bool, err error) {
 	e, err := l.ledger.FindUndone(l.stop, l.workspace, b)
+	if errors.As(err, new(*ledger.TakenBackError)) { // a run that begins asks a person
+		err = errors.Join(l.begin(b), err)
+	}
 	if err != nil || e == nil {
 		return false, err
 	}

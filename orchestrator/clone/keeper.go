@@ -356,6 +356,11 @@ func (k *Keeper) Keep(due flow.DueWork) error {
 		return &StrayError{c.Top, head.Branch, s.Tip}
 	}
 	kanban, tasks := k.paths()
+	for _, t := range k.Journal.State().Statuses { // also those that are off the list by now
+		if ref, _ := k.Workspace.Place.Resolve(t.Task); ref.Abs != "" && k.both.pathOf(ref.Abs) != "" {
+			tasks = append(tasks, k.both.pathOf(ref.Abs))
+		}
+	}
 	work := gitstore.Work{Tip: s.Tip, Message: k.message(due), Head: head.Commit, Objects: c.Objects(), Ref: s.Ref, Branch: s.Branch,
 		Except: slices.Concat([]string{kanban}, tasks, s.Out, k.runs(), []string{k.both.pathOf(filepath.Join(filepath.Dir(k.Workspace.Path), "DECISIONS.md"))})}
 	if s.Task == due.Task {

@@ -41,14 +41,40 @@ func (l *Ledger) RefuseCheckout(stop context.Context, w *workspace.Workspace, br
 // FindUndone returns the event about work of earlier runs that does not count any more, see the
 // function [FindUndone].
 func (l *Ledger) FindUndone(stop context.Context, w *workspace.Workspace, b *board.Board) (*event.WorkUndone, error) {
-	if l.State().Clone != nil {
-		return nil, nil // at home a person may stash the board or switch the branch; the work is in commits
-	}
-	return FindUndone(l.dir, l.State(), l.board, b, workspace.ListOf(b, w.Place.ReadTask), Files{
+	files := Files{
 		AreGone:     func(files []event.LeftFile) bool { return w.AreGone(stop, files) },
 		IsCommitted: func() bool { return w.IsCommitted(stop) },
-	})
+	}
+	if l.State().Clone == nil {
+		return FindUndone(l.dir, l.State(), l.board, b, workspace.ListOf(b, w.Place.ReadTask), files)
+	}
+	files.AreGone = func([]event.LeftFile) bool { return false } // they were never at home
+	e, err := FindUndone(l.dir, l.State(), l.board, b, workspace.ListOf(b, w.Place.ReadTask), files)
+	if err == nil && e != nil && e.Step > 0 && e.Gone == "" {
+		return nil, &TakenBackError{Step: e.Step, Tasks: e.Tasks}
+	}
+	return e, err // a person has taken a mark off
 }
+
+// TakenBackError is the error for a board whose agents work in a clone, and whose bytes are those of an earlier step, such as
+// by a stash: its work is in commits all the same, so that it would be done and paid twice.
+type TakenBackError struct {
+	Step  int
+	Tasks []string
+}
+
+func (e *TakenBackError) Error() string {
+	return fmt.Sprintf("the board stands as it did before step %d again, and the work of %s is in the commits of its clone",
+		e.Step, event.List(e.Tasks, mostNamed))
+}
+
+// Hint names the ways to continue.
+func (e *TakenBackError) Hint() string {
+	return "bring the board and its tasks back (git stash pop, git switch); to have the tasks done again, change the board: a comment will do"
+}
+
+// mostNamed bounds the names in a text.
+const mostNamed = 5
 
 // FindUndone returns the event about work that does not count any more, because the board b stands
 // as it did before the work, or lacks marks that a run set, or because the files of the open step

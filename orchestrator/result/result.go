@@ -135,7 +135,7 @@ func byOf(err error) event.By {
 }
 
 func isOfClone(err error) bool {
-	return errors.As(err, new(*clone.StrayError)) || errors.As(err, new(*clone.SpoiledError))
+	return errors.As(err, new(*ledger.TakenBackError)) || errors.As(err, new(*clone.StrayError)) || errors.As(err, new(*clone.SpoiledError))
 }
 
 // exitOf returns the exit code of a run that a signal ended, or 0.
