@@ -39,9 +39,10 @@ type Turn struct {
 	Roster    *roster.Roster
 	Redactor  *redact.Redactor
 	Notice    func(text string)
-	Check     func() error    // looks whether the clone has what the roles need
-	Stop      context.Context // when it is done, the setup is asked to end
-	Kill      context.Context // when it is done, git is killed
+	Watch     func(checkout, clone string) // looks at the programs of the checkout in the clone
+	Check     func() error                 // looks whether the clone has what the roles need
+	Stop      context.Context              // when it is done, the setup is asked to end
+	Kill      context.Context              // when it is done, git is killed
 }
 
 // Keeper keeps the clone of one run's board. It is a [guard.Guard].
@@ -93,7 +94,11 @@ func (k *Keeper) Enter() error {
 		return err
 	}
 	k.Roster.WorkIn(k.Workspace.WorkDir(), roster.Clone{Home: k.Workspace.HomeDir(), From: repo.Top, To: c.Top})
-	return k.Check()
+	if err := k.Check(); err != nil {
+		return err
+	}
+	k.Watch(repo.Top, c.Top)
+	return nil
 }
 
 // open opens the repository of the board, and ends what a killed run has left of git and of a setup. Errors:

@@ -51,6 +51,7 @@ type Tree struct {
 	reach    map[string]event.Reach    // what roles get, by name in lower case
 	deciders []string                  // roles that decide by the settings
 	players  int                       // number of the players whose files are among the sources
+	clones   [][2]string               // see WatchClone
 	begun    map[asked.Source]*asked.Look
 	known    map[asked.Source]*asked.Look // at the last look
 	edition  int                          // it grows with each look that finds another value
@@ -172,6 +173,40 @@ func (t *Tree) add(s asked.Source, roles ...string) {
 		if !slices.Contains(t.users[s], r) {
 			t.users[s] = append(t.users[s], r)
 		}
+	}
+	for _, c := range t.clones {
+		t.addIn(c, s, roles)
+	}
+}
+
+// WatchClone looks at the programs of the checkout in a clone, too: they are started there. The parameters are the
+// tops of both. It is called before an agent of this command works in the clone.
+func (t *Tree) WatchClone(checkout, clone string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := [2]string{checkout, clone}
+	if slices.Contains(t.clones, c) {
+		return
+	}
+	t.findSources()
+	for _, s := range slices.Clone(t.sources) {
+		t.addIn(c, s, t.users[s])
+	}
+	t.clones = append(t.clones, c)
+	for _, c := range t.look() {
+		t.known[c.source] = c.was // what another board's turn has changed meanwhile, its own look finds
+	}
+}
+
+// addIn adds a program as it lies in a clone.
+func (t *Tree) addIn(c [2]string, s asked.Source, roles []string) {
+	isProgram := s.By == event.ProgramFile || s.By == event.ReviewFile || s.By == event.PathFile
+	if rel, err := filepath.Rel(c[0], s.Path); isProgram && err == nil && filepath.IsLocal(rel) {
+		in := asked.Source{By: s.By, Path: filepath.Join(c[1], rel)}
+		if _, is := t.users[in]; !is {
+			t.sources, t.users[in] = append(t.sources, in), nil
+		}
+		t.users[in], t.exempt[in] = slices.Clone(roles), t.exempt[s]
 	}
 }
 
