@@ -78,6 +78,7 @@
 //	orchestrator   ─► guard ─► turns                     the guards of a turn, before and after an attempt
 //	orchestrator   ─► divergence ─► marks, guard         one of them
 //	orchestrator   ─► trust ─► roster, asked, guard      one of them
+//	orchestrator   ─► clone ─► gitstore, guard, workspace, roster            one of them: a clone for the agents of a board
 //	run            ─► preflight ─► inspect ─► ledger, workspace, projection
 //	call, supervisor ─► briefing ─► contract, board, projection, rundir
 //	call, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
@@ -102,6 +103,7 @@
 //	tell ─► inbox ─► redacted, journaled ─► attempt.Tell ─► the agent's standard input
 //	journal ─► decisions.Log ─► DECISIONS.md
 //	board, journal ─► gitstore ─► the commits of another clone
+//	board, tasks ─► handed out ─► clone ─► agent ─► clone ─► home again; its files ─► gitstore ─► a commit a task ─► clone
 //	journal ─► flow.History                       what the run does next
 //	journal, board ─► projection.Fold, Facts ─► projection.Board ─► every view: status, inbox, ack, report, page, --json
 //	every text for a terminal, a pipe or a CI log ─► console.Printer, which redacts and makes inert ─► the stream
