@@ -39,6 +39,7 @@ type Keeper struct {
 	open     *turn
 	edition  int    // of the tree, at the last note
 	role     string // role of the turn's task before the turn
+	clone    string // top of the clone in which the board works; "": in the checkout
 	boardSHA string // SHA-256 of the board before the turn; "": the turn is the Manager's, which gives tasks to roles
 }
 
@@ -48,6 +49,14 @@ func NewKeeper(t Turn) *Keeper {
 		return nil
 	}
 	return &Keeper{Turn: t, edition: -1}
+}
+
+// WatchClone has the board work in a clone, see [Tree.WatchClone].
+func (k *Keeper) WatchClone(checkout, clone string) {
+	if k != nil {
+		k.clone = clone
+		k.Tree.WatchClone(checkout, clone)
+	}
 }
 
 // Open settles what the board's journal has open. Errors: those of the journal.
@@ -291,7 +300,7 @@ func (k *Keeper) Refuse(task string, p *roster.Player) error {
 }
 
 func (k *Keeper) refuse(task string, p *roster.Player) error {
-	if refused := k.Tree.refused(k.uses, p); refused != nil {
+	if refused := k.Tree.refused(k.uses, p, k.clone); refused != nil {
 		return &ChangedError{Items: refused}
 	}
 	for _, c := range k.Journal.State().Changed {
@@ -313,7 +322,7 @@ func (k *Keeper) RefuseEnd(end flow.Finish) error {
 	if k == nil || end.Outcome != event.Complete || end.By != event.ByUndone {
 		return nil
 	}
-	if refused := k.Tree.refused(func(i asked.Item) bool { return i.By == event.SettingsFile }, nil); refused != nil {
+	if refused := k.Tree.refused(func(i asked.Item) bool { return i.By == event.SettingsFile }, nil, k.clone); refused != nil {
 		return &ChangedError{Items: refused}
 	}
 	return nil
@@ -332,7 +341,7 @@ func (k *Keeper) RefuseInTurn(p *roster.Player) error {
 
 // refused returns what waits and is used by the program of a call. This command goes on with the bytes of
 // its begin, but what waited already then is not used, and neither is a program that was changed since.
-func (t *Tree) refused(uses func(asked.Item) bool, p *roster.Player) (items []asked.Item) {
+func (t *Tree) refused(uses func(asked.Item) bool, p *roster.Player, clone string) (items []asked.Item) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	waiting, known := asked.Read(t.Dir)
@@ -340,6 +349,9 @@ func (t *Tree) refused(uses func(asked.Item) bool, p *roster.Player) (items []as
 		waiting = t.waiting
 	}
 	for _, i := range waiting {
+		if t.isElsewhere(i.ChangedFile, clone) {
+			continue
+		}
 		isProgram := i.By == event.ProgramFile && isOf(p, i.Roles)
 		if i.Asks && (isProgram || asked.Has(t.first, i.ChangedFile) && (uses(i) || isOf(p, i.Roles))) {
 			items = append(items, i)
@@ -369,7 +381,7 @@ func (k *Keeper) ReviewedBy(role string) string {
 	defer k.Tree.mu.Unlock()
 	var parts []string
 	for _, f := range k.Tree.found {
-		if f.weight == isReview && slices.Contains(f.Roles, role) {
+		if f.weight == isReview && slices.Contains(f.Roles, role) && !k.Tree.isElsewhere(f.ChangedFile, k.clone) {
 			parts = append(parts, f.Name()+" changed "+f.While)
 		}
 	}

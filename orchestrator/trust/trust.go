@@ -198,6 +198,21 @@ func (t *Tree) WatchClone(checkout, clone string) {
 	}
 }
 
+// isElsewhere reports whether a file, as it is shown, is a program of another place than the clone own, in which a board
+// works, or than the checkout if own is "".
+func (t *Tree) isElsewhere(f event.ChangedFile, own string) bool {
+	if f.By != event.ProgramFile && f.By != event.ReviewFile && f.By != event.PathFile {
+		return false
+	}
+	in := ""
+	for _, c := range t.clones {
+		if isBelow(c[1], resolve(t.top, f.File)) {
+			in = c[1]
+		}
+	}
+	return in != own
+}
+
 // addIn adds a program as it lies in a clone.
 func (t *Tree) addIn(c [2]string, s asked.Source, roles []string) {
 	isProgram := s.By == event.ProgramFile || s.By == event.ReviewFile || s.By == event.PathFile
