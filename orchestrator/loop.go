@@ -179,7 +179,7 @@ func (l *loop) attempt(a *call.Attempt, b *board.Board, permit *pool.Permit) (er
 	a.EndSigns()
 	endErr := w.End()
 	state := l.ledger.State()
-	err = errors.Join(l.caller.Settle(a, p, func() error { return l.guards.End(turn) }), endErr, waitErr, l.divergence.EndWork(state.Step))
+	err = errors.Join(l.caller.Settle(a, p, func(named []string) error { turn.Named = named; return l.guards.End(turn) }), endErr, waitErr, l.divergence.EndWork(state.Step))
 	l.member.Charge()
 	if wait := state.NextWait(); wait != nil {
 		permit.Refused(*wait)

@@ -202,7 +202,7 @@ func (c *Caller) Start(a *Attempt) *attempt.Attempt {
 // Settle waits for the end of an attempt and journals it. If there is a reply or a verdict, the next
 // commit puts the event on disk. Otherwise the event is on disk when Settle returns. Before it
 // journals the end, Settle calls endTurn, in which the guards of the turn look.
-func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) error {
+func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func(named []string) error) error {
 	e, err := p.Wait()
 	if missing := errors.As(err, new(*agent.ConfigError)); !missing {
 		c.ran[a.Player.Adapter.Name()] = true
@@ -211,11 +211,22 @@ func (c *Caller) Settle(a *Attempt, p *attempt.Attempt, endTurn func() error) er
 		err = errors.Join(err, c.Journal.Append(event.ToolsUsed{AttemptRef: a.Ref(), ToolWork: *work}))
 	}
 	c.measure(a, e)
-	ended := endTurn()
+	ended := endTurn(namedIn(e))
 	if files := c.violations(a, e.Spawned); files != nil && err == nil {
 		return errors.Join(ended, c.record(a, c.accuse(a, e, files)), c.causeOf(e))
 	}
 	return errors.Join(ended, c.settle(a, e, err))
+}
+
+// namedIn returns the tasks that a Manager's reply names.
+func namedIn(e *attempt.Ended) (tasks []string) {
+	if e == nil || e.Reply == nil {
+		return nil
+	}
+	if e.Reply.NextTask != nil {
+		tasks = append(tasks, *e.Reply.NextTask)
+	}
+	return append(tasks, e.Reply.Tasks...)
 }
 
 // IsAway returns the name of the tool if err says only that the tool's program cannot be started,

@@ -301,7 +301,7 @@ func TestSettle(t *testing.T) {
 				p.Stop()
 			}
 			turns := 0
-			err := r.Settle(a, p, func() error {
+			err := r.Settle(a, p, func([]string) error {
 				turns++
 				if len(r.journal.events) > 0 {
 					t.Errorf("%d events before the look at the board", len(r.journal.events))

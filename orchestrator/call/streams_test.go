@@ -108,7 +108,7 @@ func TestProgram(t *testing.T) {
 	}
 	a.Spec.Invocation.Argv, a.Spec.Invocation.Dir = []string{echo, "hello"}, r.dir
 	turns := 0
-	if err := r.Settle(a, r.Start(a), func() error { turns++; return nil }); err != nil {
+	if err := r.Settle(a, r.Start(a), func([]string) error { turns++; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	kinds := ""

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -48,9 +49,10 @@ type Turn struct {
 // Keeper keeps the clone of one run's board. It is a [guard.Guard].
 type Keeper struct {
 	Turn
-	works *gitstore.Works
-	both  *both // nil: the board has no clone
-	isNew bool  // this run has made the clone, and no agent has worked in it
+	works  *gitstore.Works
+	both   *both    // nil: the board has no clone
+	handed []string // paths that earlier turns were handed
+	isNew  bool     // this run has made the clone, and no agent has worked in it
 }
 
 // NewKeeper returns the keeper of a run.
@@ -90,6 +92,10 @@ func (k *Keeper) Enter() error {
 	}
 	top := durable.RealPath(repo.Top)
 	k.both = &both{top: top, clone: c, agreed: map[string]Digest{}, keep: k.keepAside}
+	var agreed map[string]Digest
+	if json.Unmarshal(k.Folder.ReadNote().Parts[k.Name()], &agreed) == nil {
+		k.handed = slices.Collect(maps.Keys(agreed))
+	}
 	if err := k.Workspace.WorkIn(c.Top, top); err != nil {
 		return err
 	}
@@ -277,7 +283,7 @@ func (k *Keeper) End(t *guard.Turn) error {
 	if k.both == nil || t.IsOurs() {
 		return nil
 	}
-	return k.bringHome()
+	return k.bringHome(t.Named)
 }
 
 // Resume brings home what the agent of a killed run has left.
@@ -288,12 +294,13 @@ func (k *Keeper) Resume(step *flow.Step, isCut bool, note rundir.Note) error {
 	if known := json.Unmarshal(note.Parts[k.Name()], &k.both.agreed) == nil; !known && !isCut {
 		return nil
 	}
-	return k.bringHome()
+	return k.bringHome(nil)
 }
 
-func (k *Keeper) bringHome() error {
+// bringHome brings home the board, the tasks that it lists at home or in the clone, and those that a reply names.
+func (k *Keeper) bringHome(named []string) error {
 	kanban, tasks := k.paths()
-	tasks = append(k.both.newTasks(kanban, path.Dir(k.both.pathOf(filepath.Join(k.Workspace.HomeDir(), "x")))), tasks...)
+	tasks = append(k.both.newTasks(named, kanban, path.Dir(k.both.pathOf(filepath.Join(k.Workspace.HomeDir(), "x")))), tasks...)
 	slices.Sort(tasks)
 	tasks = slices.Compact(tasks)
 	blobs, err := k.works.BlobsAt(k.Kill, []string{k.Journal.State().Clone.Tip}, append(tasks, kanban))
@@ -334,7 +341,7 @@ func (e *StrayError) Error() string {
 
 // Hint says what a person can do.
 func (e *StrayError) Hint() string {
-	return fmt.Sprintf("bring its files to where the work should stand: git -C %s reset --soft %.12s takes them as they are, git -C %[1]s reset --hard %.12[2]s without what the last task did; then the same command goes on",
+	return fmt.Sprintf("git -C %s diff %.12s shows what would be undone; bring what counts onto that commit (git stash -u, git checkout, git stash pop; git cherry-pick), or go on without it: git -C %[1]s reset --hard %.12[2]s",
 		failure.Quote(e.Top), e.Tip)
 }
 
@@ -361,7 +368,9 @@ func (k *Keeper) Keep(due flow.DueWork) error {
 		return &StrayError{c.Top, head.Branch, s.Tip}
 	}
 	kanban, tasks := k.paths()
-	for _, t := range k.Journal.State().Statuses { // also those that are off the list by now
+	tasks = append(tasks, slices.Collect(maps.Keys(k.both.agreed))...) // also those that are off the list by now
+	tasks = append(tasks, k.handed...)
+	for _, t := range k.Journal.State().Statuses {
 		if ref, _ := k.Workspace.Place.Resolve(t.Task); ref.Abs != "" && k.both.pathOf(ref.Abs) != "" {
 			tasks = append(tasks, k.both.pathOf(ref.Abs))
 		}

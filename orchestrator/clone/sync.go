@@ -1,6 +1,7 @@
 package clone
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -155,7 +156,7 @@ func (x *both) bring(name string, left []byte) (*event.HomeFile, error) {
 		return nil, nil
 	case x.isGits(name, left):
 		return &event.HomeFile{Name: name, Why: event.ByGit}, nil
-	case !there && !known, there && known && digestOf(home) == agreed:
+	case !there && !known, there && known && digestOf(home) == agreed, there && !known && x.isGits(name, home):
 		return nil, write(left)
 	case there && known && len(left) > agreed.Size && digestOf(left[:agreed.Size]) == agreed: // a work log
 		return nil, write(slices.Concat(home, left[agreed.Size:]))
@@ -163,23 +164,21 @@ func (x *both) bring(name string, left []byte) (*event.HomeFile, error) {
 	return &event.HomeFile{Name: name, Why: event.ByBoth, Kept: x.keep(name, left)}, nil
 }
 
-// newTasks returns the tasks that the board in the clone lists, as paths from the top. A task is found from the work
+// newTasks returns the tasks that a reply names, and those that the board in the clone lists, as paths from the top. A task is found from the work
 // directory or from the folder of the board; both are paths from the top.
-func (x *both) newTasks(kanban, work string) (files []string) {
+func (x *both) newTasks(named []string, kanban, work string) (files []string) {
 	root, err := plainfile.OpenRoot(x.clone.Top)
 	if err != nil {
 		return nil
 	}
 	defer root.Close()
-	text, ok := inClone(root, kanban)
-	if !ok {
-		return nil
+	if text, ok := inClone(root, kanban); ok {
+		if b, err := board.Parse(kanban, text); err == nil { // else a guard puts the board back
+			named = append(slices.Clone(named), b.TaskPaths()...)
+		}
 	}
-	b, err := board.Parse(kanban, text)
-	if err != nil {
-		return nil // a guard puts the board back
-	}
-	for _, task := range b.TaskPaths() {
+	for _, task := range named {
+		task, _, _ = strings.Cut(task, " [") // a mark, as on the list that Managers get
 		for _, from := range []string{work, path.Dir(kanban)} {
 			name := path.Join(from, filepath.ToSlash(task))
 			if !filepath.IsLocal(filepath.FromSlash(name)) || strings.HasPrefix(name, ".git/") || filepath.IsAbs(task) {
@@ -215,6 +214,9 @@ func (e *SpoiledError) Hint() string {
 // blobIs returns a function for both.isGits from the names of git's blobs by path.
 func blobIs(blobs map[string][]string) func(string, []byte) bool {
 	return func(name string, text []byte) bool {
-		return slices.ContainsFunc(blobs[name], func(blob string) bool { return git.BlobName(text, len(blob)) == blob })
+		unix := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) // as git has a file whose line ends it converts
+		return slices.ContainsFunc(blobs[name], func(blob string) bool {
+			return git.BlobName(text, len(blob)) == blob || git.BlobName(unix, len(blob)) == blob
+		})
 	}
 }

@@ -99,11 +99,11 @@ func TestNewTasks(t *testing.T) {
 	x := sides(t)
 	board := "tasks: [t/1.md, t/2.md, ../out.md, /etc/passwd, .git/config, gone.md]\n"
 	write(t, filepath.Join(x.clone.Top, "k.yaml"), board)
-	for _, name := range []string{"t/2.md", ".git/config", "../out.md"} {
+	for _, name := range []string{"t/2.md", "t/3.md", ".git/config", "../out.md"} {
 		write(t, filepath.Join(x.clone.Top, name), "new\n")
 	}
-	tasks := x.newTasks("k.yaml", ".")
-	if got := strings.Join(tasks, " "); got != "t/1.md t/2.md" {
+	tasks := x.newTasks([]string{"t/3.md [next]", "no.md"}, "k.yaml", ".")
+	if got := strings.Join(tasks, " "); got != "t/3.md t/1.md t/2.md" {
 		t.Fatalf("the board lists %s", got)
 	}
 	if _, err := x.bringHome("k.yaml", tasks); err != nil {
@@ -157,7 +157,7 @@ func TestHandOutThroughLinks(t *testing.T) {
 // TestBlobIs: the bytes that git has for a path are known by their name.
 func TestBlobIs(t *testing.T) {
 	is := blobIs(map[string][]string{"a": {git.BlobName([]byte("x"), 40)}, "b": {git.BlobName([]byte("x"), 64)}})
-	if !is("a", []byte("x")) || !is("b", []byte("x")) || is("a", []byte("y")) || is("c", []byte("x")) {
+	if !is("a", []byte("x")) || !is("b", []byte("x")) || is("a", []byte("y")) || is("c", []byte("x")) || !blobIs(map[string][]string{"a": {git.BlobName([]byte("x\n"), 40)}})("a", []byte("x\r\n")) {
 		t.Error("a blob is not told by its name")
 	}
 }

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,7 +144,9 @@ func (s *Store) refuseUnconverted(stop context.Context, doubtful []change) error
 }
 
 // path returns the path of a file, given its name in the repository.
-func (s *Store) path(name string) string { return filepath.Join(s.repo.Top, filepath.FromSlash(name)) }
+func (s *Store) path(name string) string {
+	return filepath.Join(cmp.Or(s.repo.Tree, s.repo.Top), filepath.FromSlash(name))
+}
 
 func overwritingError(here, name string) error {
 	return &UnfitError{

@@ -186,7 +186,7 @@ func (s *Store) addAll(stop context.Context, base string) error {
 	left = append(left, inner...)
 	slices.Sort(left)
 	s.left = slices.Compact(left)
-	if converts && base != "" {
+	if converts && base != "" && !s.converts {
 		err = s.keepUnchanged(stop, base)
 	}
 	return err

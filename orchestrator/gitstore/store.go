@@ -39,18 +39,19 @@ type Options struct {
 // lock uses it.
 type Store struct {
 	Options
-	repo    *git.Repo
-	calls   string    // the folder for the calls of git; "" outside of inCalls
-	index   git.Index // git's index for the next checkpoint
-	objects string    // the folder of new objects; "": that of the repository
-	inTree  string    // path of the run's folder from the top of the work tree, with slashes
-	ref     string
-	address string    // address of the remote; "": checkpoints are not pushed
-	folder  string    // the remote, if it is a folder of this machine; "": it is none
-	killed  bool      // a call of git was killed, and may have left a lock at the remote
-	tip     string    // the last checkpoint; "": no checkpoint
-	looked  string    // the commit up to which this run has searched for secrets; "": no search yet
-	follows [2]string // the checked-out commit, and the checkpoint that was made to follow it
+	repo     *git.Repo
+	calls    string    // the folder for the calls of git; "" outside of inCalls
+	converts bool      // files are added as the user's git would, and not byte for byte
+	index    git.Index // git's index for the next checkpoint
+	objects  string    // the folder of new objects; "": that of the repository
+	inTree   string    // path of the run's folder from the top of the work tree, with slashes
+	ref      string
+	address  string    // address of the remote; "": checkpoints are not pushed
+	folder   string    // the remote, if it is a folder of this machine; "": it is none
+	killed   bool      // a call of git was killed, and may have left a lock at the remote
+	tip      string    // the last checkpoint; "": no checkpoint
+	looked   string    // the commit up to which this run has searched for secrets; "": no search yet
+	follows  [2]string // the checked-out commit, and the checkpoint that was made to follow it
 
 	heads []string // tips of the remote's branches; nil: the remote has not answered yet
 
@@ -182,6 +183,7 @@ func (s *Store) placeInTree(context.Context) error {
 // before each call.
 func (s *Store) own(stop context.Context, c git.Call, stdin []byte, args ...string) (string, error) {
 	failpoint.At("git-call")
+	c.Raw = c.Raw && !s.converts
 	if c.Timeout == 0 {
 		c.Timeout = localTime
 	}

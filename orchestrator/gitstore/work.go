@@ -35,7 +35,7 @@ type WorkOptions struct {
 func OpenWorks(o WorkOptions) *Works {
 	repo := *o.Repo
 	repo.Tree = o.Tree
-	s := &Store{Options: Options{Runs: o.Runs, HasSecret: o.HasSecret, Allow: o.Allow, Notice: o.Notice}, repo: &repo}
+	s := &Store{Options: Options{Runs: o.Runs, HasSecret: o.HasSecret, Allow: o.Allow, Notice: o.Notice}, repo: &repo, converts: true}
 	if rel, err := filepath.Rel(repo.Top, o.Runs); err == nil {
 		s.inTree = filepath.ToSlash(rel)
 	}
@@ -264,28 +264,52 @@ func (w *Works) refer(stop context.Context, k Work, commit string) (branched boo
 	return err == nil, err
 }
 
-// Follows reports whether the commit head of the clone follows the tip, or a commit that was made in its
-// place: it has a commit in its history with the parents of the tip. The parameter objects is the
-// clone's folder of objects.
+// Follows reports whether the commit head of the clone follows the tip, or a commit that an agent has made in its place: one
+// with the parents of the tip that has changed each file that the tip has. The parameter objects is the clone's
+// folder of objects.
 func (w *Works) Follows(stop context.Context, objects, head, tip string) (follows bool, err error) {
 	s := w.store
+	call := func(args ...string) (string, error) {
+		return s.own(stop, git.Call{Raw: true, Further: objects}, nil, args...)
+	}
 	err = s.inCalls(func() error {
-		out, err := s.own(stop, git.Call{Raw: true}, nil, "rev-list", "--parents", "--max-count=1", tip)
+		out, err := call("rev-list", "--parents", "--max-count=1", tip)
 		if err != nil {
 			return fmt.Errorf("commit: %w", err)
 		}
-		_, parents, _ := strings.Cut(out, " ")
-		args := []string{"rev-list", "--parents", head}
-		for _, p := range strings.Fields(parents) {
+		_, list, _ := strings.Cut(out, " ")
+		args, parents := []string{"rev-list", "--parents", head}, strings.Fields(list)
+		for _, p := range parents {
 			args = append(args, "^"+p)
 		}
-		out, err = s.own(stop, git.Call{Raw: true, Further: objects}, nil, args...)
+		out, err = call(args...)
 		if git.IsRefusal(err) {
 			return nil // the clone does not have that commit
 		}
+		var instead []string
 		for line := range strings.SplitSeq(out, "\n") {
 			commit, its, _ := strings.Cut(line, " ")
-			follows = follows || commit != "" && its == parents
+			switch {
+			case commit == tip:
+				follows = true
+			case commit != "" && its == list:
+				instead = append(instead, commit)
+			}
+		}
+		if follows || err != nil || len(parents) == 0 {
+			follows = follows || len(instead) > 0
+			return err
+		}
+		changes := func(commit string) ([]string, error) {
+			out, err := call("diff-tree", "-r", "-z", "--no-renames", "--name-only", parents[0], commit)
+			return strings.FieldsFunc(out, isNUL), err
+		}
+		want, err := changes(tip)
+		for _, commit := range instead {
+			have, failed := changes(commit)
+			lacks := func(name string) bool { return !slices.Contains(have, name) }
+			follows = follows || failed == nil && !slices.ContainsFunc(want, lacks)
+			err = errors.Join(err, failed)
 		}
 		return err
 	})

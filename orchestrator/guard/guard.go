@@ -23,6 +23,7 @@ type Turn struct {
 	Player    *roster.Player // nil: programs work for us
 	Board     *board.Board   // as it is before the turn
 	IsManager bool           // the Manager may end the board, and marks tasks
+	Named     []string       // at its end: tasks that the reply names
 	Others    []turns.Turn   // at its end: turns of other boards that were open meanwhile
 
 	look turns.Look // at its begin
