@@ -76,6 +76,7 @@ var sinks = map[string]string{
 	"git.fill":    "for git: settings of the user's, and git's own index",
 	"git.Git.Run": "what git says of an error, to the caller",
 
+	"clone.copyInto":      "ignored files of the user's, into the clone",
 	"clone.Clone.fill":    "for git: the settings and references of a clone",
 	"rundir.Anchor.Keep":  "files of a run: output that could not be recorded",
 	"rundir.Dir.packFile": "files of a run, into their archive",

@@ -68,6 +68,8 @@ func (k *Keeper) Enter() error {
 	case s.Clone == nil && (s.WorkedIn != "" || s.Finished > 0):
 		k.Notice("the board was begun in the checkout, and goes on there without a clone")
 		return nil
+	case k.Run.Git.On:
+		return &failure.Invalid{Err: errors.New("clones: a board has a clone or checkpoints, not both"), Fix: "leave out --clones, or the setting checkpoint"}
 	}
 	repo, err := k.open()
 	if err != nil {
@@ -78,6 +80,9 @@ func (k *Keeper) Enter() error {
 		return err
 	}
 	c := &Clone{Top: Place(repo.Top, k.Run.ClonesDir, Name(name)), Home: repo.Top}
+	if rel, err := filepath.Rel(repo.Top, durable.RealPath(filepath.Dir(c.Top))); err == nil && filepath.IsLocal(rel) {
+		return &failure.Invalid{Err: fmt.Errorf("clones: %s is in the checkout", c.Top), Fix: "--clones-dir DIR names a folder outside of it"}
+	}
 	if s.Clone != nil {
 		if was := (&Clone{s.Clone.Dir, s.Clone.ID, repo.Top}); was.Is() {
 			c = was
@@ -151,11 +156,9 @@ func (k *Keeper) make(repo *git.Repo, c *Clone, name string) error {
 		}
 		made.From, made.Tip = k.Head.Branch, k.Head.Commit
 		made.Ref = gitstore.HiddenRefs + name + "-" + c.ID
+		made.Branch = "refs/heads/kanban/" + name
 		var err error
-		if made.Branch, err = k.freeBranch(repo, name); err == nil {
-			made.Without, err = k.uncommitted(repo)
-		}
-		if err != nil {
+		if made.Without, err = k.uncommitted(repo); err != nil {
 			return err
 		}
 	case s.Task == "" && s.Due == nil: // nothing was accepted, so it begins anew
@@ -186,28 +189,56 @@ func (k *Keeper) make(repo *git.Repo, c *Clone, name string) error {
 	return k.prepare(repo, c, made.Tip)
 }
 
-// freeBranch returns a branch for the work that does not exist yet.
-func (k *Keeper) freeBranch(repo *git.Repo, name string) (string, error) {
-	out, err := repo.User(k.Kill, "for-each-ref", "--format=%(refname)", "refs/heads/kanban")
+// reserve makes the references of the work, so that no other board takes them, and returns the branch. One that exists is left
+// alone, unless this board has made it: then its hidden reference is there, too.
+func (k *Keeper) reserve(repo *git.Repo, s *flow.Clone) (string, error) {
+	out, err := repo.User(k.Kill, "for-each-ref", "--format=%(refname)", s.Ref, "refs/heads/kanban")
 	if err != nil {
 		return "", err
 	}
 	taken := strings.Fields(out)
 	if slices.Contains(taken, "refs/heads/kanban") {
-		return "", refuse("there is a branch kanban, beside which git can have no branch kanban/" + name)
+		return "", refuse("there is a branch kanban, beside which git can have no branch " + strings.TrimPrefix(s.Branch, "refs/heads/"))
 	}
-	branch := "refs/heads/kanban/" + name
-	for n := 2; slices.Contains(taken, branch); n++ {
-		branch = fmt.Sprintf("refs/heads/kanban/%s-%d", name, n)
+	isOurs := slices.Contains(taken, s.Ref)
+	make := func(ref string) error {
+		_, err := repo.User(k.Kill, "update-ref", "--no-deref", "-m", "kanban-run", ref, s.Tip, strings.Repeat("0", len(s.Tip)))
+		return err
 	}
-	return branch, nil
+	if !isOurs {
+		if err := make(s.Ref); err != nil {
+			return "", notMade(err)
+		}
+	}
+	branch := s.Branch
+	for n := 2; ; n++ {
+		switch exists := slices.Contains(taken, branch); {
+		case exists && isOurs:
+			return branch, nil
+		case !exists:
+			err = make(branch)
+			if err == nil {
+				return branch, nil
+			}
+			if out, failed := repo.User(k.Kill, "for-each-ref", "--format=%(refname)", branch); failed != nil || !slices.Contains(strings.Fields(out), branch) {
+				return "", notMade(err)
+			}
+		}
+		branch = fmt.Sprintf("%s-%d", s.Branch, n)
+	}
+}
+
+// notMade returns the error for a reference that git refuses.
+func notMade(err error) error {
+	if !git.IsRefusal(err) {
+		return err
+	}
+	return refuse("git cannot have a branch of this name: " + event.OneLine(err.Error()))
 }
 
 // refuseRepo returns an error for a checkout from which no clone is to be made.
 func (k *Keeper) refuseRepo(repo *git.Repo) error {
 	switch {
-	case k.Run.Git.On:
-		return &failure.Invalid{Err: errors.New("clones: a board has clones or checkpoints, not both"), Fix: "leave out --clones, or the setting checkpoint"}
 	case k.Head.Commit == "":
 		return refuse("the repository has no commit yet")
 	case repo.Settings.GetOwn("user.name") == "" || repo.Settings.GetOwn("user.email") == "":
@@ -375,10 +406,11 @@ func (k *Keeper) Keep(due flow.DueWork) error {
 			tasks = append(tasks, k.both.pathOf(ref.Abs))
 		}
 	}
-	work := gitstore.Work{Tip: s.Tip, Message: k.message(due), Head: head.Commit, Objects: c.Objects(), Ref: s.Ref, Branch: s.Branch,
+	work := gitstore.Work{Tip: s.Tip, Base: s.Base, Message: k.message(due), Head: head.Commit, Objects: c.Objects(), Ref: s.Ref, Branch: s.Branch,
 		Except: slices.Concat([]string{kanban}, tasks, s.Out, k.runs(), []string{k.both.pathOf(filepath.Join(filepath.Dir(k.Workspace.Path), "DECISIONS.md"))})}
 	if s.Task == due.Task {
 		work.Replaced = s.Parent
+		work.Again = s.Was != nil && s.Was.Outcome != due.Outcome
 	}
 	kept, err := k.works.Keep(k.Kill, work)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -58,8 +59,12 @@ func (k *Keeper) prepare(repo *git.Repo, c *Clone, tip string) error {
 			files = append(files, strings.TrimSuffix(name, "/"))
 		}
 	}
+	branch, err := k.reserve(repo, k.Journal.State().Clone)
+	if err != nil {
+		return err
+	}
 	failpoint.At("clone-set-up")
-	return k.Journal.Record(event.CloneReady{Board: k.Board, Files: files, Setup: k.Run.ClonesSetup})
+	return k.Journal.Record(event.CloneReady{Board: k.Board, Branch: branch, Files: files, Setup: k.Run.ClonesSetup})
 }
 
 func split(list string) []string {
@@ -85,24 +90,45 @@ func (k *Keeper) include(repo *git.Repo, c *Clone) (files []string, err error) {
 		if strings.Contains("/"+name, "/.kanban-run/") {
 			continue
 		}
-		from := filepath.Join(repo.Top, filepath.FromSlash(name))
-		text, err := plainfile.Read(from, maxFile)
-		if err != nil {
-			return nil, &failure.Invalid{Err: fmt.Errorf("clones: %s names %s, which cannot be copied: %w", includeFile, name, err)}
-		}
-		info, err := os.Stat(from)
-		if err == nil {
-			err = put(root, name, text)
-		}
-		if err == nil {
-			err = root.Chmod(filepath.FromSlash(name), info.Mode().Perm())
-		}
-		if err != nil {
+		if err := copyInto(root, repo.Top, name); err != nil {
 			return nil, fmt.Errorf("copy %s into the clone: %w", name, err)
 		}
 		files = append(files, name)
 	}
 	return files, nil
+}
+
+// copyInto copies a file or a link of the checkout. Anything else, such as a pipe, is passed over.
+func copyInto(root *os.Root, top, name string) error {
+	from, to := filepath.Join(top, filepath.FromSlash(name)), filepath.FromSlash(name)
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	if err := root.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return root.Symlink(target, to)
+	}
+	if !info.Mode().IsRegular() {
+		return nil
+	}
+	in, err := plainfile.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }
 
 // setUp runs the command of the settings in the new clone. Errors: *failure.Invalid with the end of its output.

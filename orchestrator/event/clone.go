@@ -41,9 +41,10 @@ func (e CloneMade) Sentence() Sentence {
 
 // CloneReady reports that the clone has all that agents need: its setup is done.
 type CloneReady struct {
-	Board string   `json:"board"`
-	Files []string `json:"files,omitempty"` // paths from the top that came into the clone and go into no commit
-	Setup string   `json:"setup,omitempty"` // the command that was run; "": none
+	Board  string   `json:"board"`
+	Branch string   `json:"work_branch,omitempty" text:"name"` // the one that was free; "": as in CloneMade
+	Files  []string `json:"files,omitempty"`                   // paths from the top that came into the clone and go into no commit
+	Setup  string   `json:"setup,omitempty"`                   // the command that was run; "": none
 }
 
 func (CloneReady) Kind() string { return "CLONE_READY" }

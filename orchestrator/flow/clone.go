@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"slices"
 
 	"kanban-run/orchestrator/event"
@@ -21,6 +22,8 @@ type Clone struct {
 	Tip    string `json:"tip"`
 	Parent string `json:"parent,omitempty"`
 	Task   string `json:"task,omitempty"`
+
+	Unmoved bool `json:"unmoved,omitempty"` // Branch stays where a person has put it, and only Ref has the work
 
 	Due *DueWork `json:"due,omitempty"` // accepted work that is in no commit yet; nil: none
 	Was *DueWork `json:"was,omitempty"` // the work on Task that is in Tip
@@ -87,7 +90,7 @@ func (s *State) applyCloneReady(e event.CloneReady) error {
 		return refuse(e, "there is no clone")
 	}
 	clone := *s.Clone
-	clone.Ready, clone.Out = true, e.Files
+	clone.Ready, clone.Out, clone.Branch = true, e.Files, cmp.Or(e.Branch, clone.Branch)
 	s.Clone = &clone
 	return nil
 }
@@ -103,7 +106,7 @@ func (s *State) applyWorkKept(e event.WorkKept) error {
 	if clone.Task == clone.Due.Task {
 		clone.Was = clone.Due
 	}
-	clone.Due = nil
+	clone.Due, clone.Unmoved = nil, e.Unmoved
 	s.Clone = &clone
 	return nil
 }

@@ -182,6 +182,9 @@ func (r *Repo) ReadIndex() (*Index, error) {
 	return index, err
 }
 
+// ReadIndexIn returns the index in a folder .git, without the parts of a split one.
+func ReadIndexIn(folder string) (*Index, error) { return readIndex(folder) }
+
 func readIndex(folder string) (*Index, error) {
 	path := filepath.Join(folder, "index")
 	info, err := os.Lstat(path)

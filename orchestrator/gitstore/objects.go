@@ -115,7 +115,7 @@ func syncFile(path string) error {
 
 func syncFolders(folders []string) error {
 	for _, dir := range folders {
-		if err := durable.SyncDir(dir); err != nil {
+		if err := durable.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // git gc has packed what it had
 			return fmt.Errorf("checkpoint: %w", err)
 		}
 	}

@@ -97,10 +97,14 @@ type SecretError struct {
 	File   string // place of the secret in words: a path, or a part of a commit
 	Object string // the name of the object in git
 	Made   bool   // the object is committed already, by an agent or a person
+	Clone  string // top of the clone of which the files are; "": they are those of the checkout
 	Own    string // path of the object if it is a file of the run; otherwise ""
 }
 
 func (e *SecretError) Error() string {
+	if e.Clone != "" {
+		return fmt.Sprintf("%s in the clone %s holds a known secret, and would be committed", e.File, e.Clone)
+	}
 	if e.Made {
 		return fmt.Sprintf("checkpoint: %s holds a known secret, and would be pushed", e.File)
 	}

@@ -60,6 +60,8 @@ func (w *Works) Refuse(stop context.Context) error {
 // Work is a commit that is to be made.
 type Work struct {
 	Tip      string // commit with the work so far
+	Base     string // commit at which the board began
+	Again    bool   // a new commit is made also if no file is new, for it says something else
 	Replaced string // parent of Tip, if the new commit takes the place of Tip unless another reference holds that; "": it follows Tip
 	Except   []string
 	Message  string
@@ -123,6 +125,9 @@ func (w *Works) Keep(stop context.Context, k Work) (kept Kept, err error) {
 		kept.Branched, err = w.refer(stop, k, kept.Commit)
 		return err
 	})
+	if secret := (*SecretError)(nil); errors.As(err, &secret) {
+		secret.Clone = w.store.repo.Tree
+	}
 	return kept, explain(err)
 }
 
@@ -130,6 +135,9 @@ func (w *Works) Keep(stop context.Context, k Work) (kept Kept, err error) {
 func (w *Works) make(stop context.Context, k Work, parent string) (string, error) {
 	s := w.store
 	if err := s.addAll(stop, k.Tip); err != nil {
+		return "", err
+	}
+	if err := w.addTracked(stop, k); err != nil {
 		return "", err
 	}
 	if err := w.except(stop, k); err != nil {
@@ -140,7 +148,7 @@ func (w *Works) make(stop context.Context, k Work, parent string) (string, error
 		return "", fmt.Errorf("commit: %w", err)
 	}
 	was, err := s.own(stop, git.Call{Raw: true}, nil, "rev-parse", "--verify", k.Tip+"^{tree}")
-	if err != nil || tree == was {
+	if err != nil || tree == was && !(k.Again && k.Replaced != "" && parent == k.Replaced) {
 		return k.Tip, err
 	}
 	call := git.Call{Raw: true}
@@ -150,6 +158,43 @@ func (w *Works) make(stop context.Context, k Work, parent string) (string, error
 		return "", fmt.Errorf("commit: %w", err)
 	}
 	return commit, s.findSecret(stop, commit, k.Tip)
+}
+
+// addTracked adds the files that git ignores, and that the agent's own git tracks all the same: it added them by force.
+func (w *Works) addTracked(stop context.Context, k Work) error {
+	s := w.store
+	theirs, err := git.ReadIndexIn(filepath.Dir(k.Objects))
+	if err != nil || theirs.IsEmpty() {
+		return nil // it is the agent's
+	}
+	tracked, err := s.own(stop, git.Call{Index: theirs, Raw: true}, nil, "ls-files", "-z", "--cached")
+	if err != nil {
+		return nil
+	}
+	have, err := s.raw(stop, nil, "ls-files", "-z", "--cached")
+	if err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	known := map[string]bool{}
+	for name := range strings.SplitSeq(have, "\x00") {
+		known[name] = true
+	}
+	var add []string
+	for name := range strings.SplitSeq(tracked, "\x00") {
+		isExcept := func(e string) bool { return name == e || strings.HasPrefix(name, e+"/") }
+		if info, err := os.Lstat(s.path(name)); name != "" && !known[name] && err == nil && !info.IsDir() && !slices.ContainsFunc(k.Except, isExcept) {
+			add = append(add, name)
+		}
+	}
+	if len(add) == 0 {
+		return nil
+	}
+	c := git.Call{Index: &s.index, Raw: true}
+	c.Env = []string{"GIT_LITERAL_PATHSPECS=1"}
+	if _, err = s.own(stop, c, []byte(strings.Join(add, "\x00")), "add", "--force", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
 }
 
 // except gives the paths of Work.Except back in the index what the tip has there.
@@ -258,7 +303,13 @@ func (w *Works) refer(stop context.Context, k Work, commit string) (branched boo
 		return false, err
 	}
 	if branch != "" && branch != k.Tip && branch != hidden && branch != commit {
-		return false, nil
+		line, err := s.repo.User(stop, "rev-list", k.Base+".."+k.Tip)
+		if err != nil {
+			return false, fmt.Errorf("commit: %w", err)
+		}
+		if !slices.Contains(strings.Fields(line), branch) { // else it was checked out for a while
+			return false, nil
+		}
 	}
 	err = move(k.Branch, branch)
 	return err == nil, err

@@ -11,7 +11,7 @@ import (
 // Clone is the clone in which the agents of a board work, and what came of that.
 type Clone struct {
 	Dir    string `json:"dir"`    // its top
-	Branch string `json:"branch"` // has a commit for each task
+	Branch string `json:"branch"` // has a commit for each task: a branch, or the hidden reference where a person has moved the branch
 	Base   string `json:"base"`   // commit from which the first clone was made
 	Tip    string `json:"tip"`    // last commit of accepted work; the same as base: there is none
 
@@ -23,7 +23,11 @@ func newClone(c *flow.Clone) *Clone {
 		return nil
 	}
 	short := func(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
-	return &Clone{Dir: c.Dir, Branch: short(c.Branch), Base: c.Base, Tip: c.Tip, from: short(c.From)}
+	branch := c.Branch
+	if c.Unmoved {
+		branch = c.Ref
+	}
+	return &Clone{Dir: c.Dir, Branch: short(branch), Base: c.Base, Tip: c.Tip, from: short(c.From)}
 }
 
 // Diff returns the command that shows the work in the checkout, or "" if there is none.
