@@ -39,7 +39,7 @@ var examples = map[string][]string{
 	"getting-started.md":    {elsewhere, shell, aTask}, // a_demo_of_a_night
 	"github-actions.md":     {aWorkflow},
 	"overnight.md":          {elsewhere, elsewhere, elsewhere, elsewhere},         // until_seven; TestRealOutage; TestUnitRestarts
-	"places.md":             {elsewhere}, // from_init_to_the_commit
+	"places.md":             {elsewhere},                                          // from_init_to_the_commit
 	"playbooks.md":          {taskKeys, settings, settings, elsewhere, elsewhere}, // a_person_is_told
 	"recipes.md":            {settings},
 	"review.md":             {roleKeys},

@@ -63,7 +63,7 @@ const (
 	idFile   = "kanban-run-clone"
 )
 
-// Making returns the folder in which a clone is made before it gets its name.
+// making returns the folder in which a clone is made before it gets its name.
 func (c *Clone) making() string { return c.Top + ".making" }
 
 // Is reports whether the folder is there, and is the clone that was made from this checkout. A copy of a checkout has

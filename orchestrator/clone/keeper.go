@@ -201,12 +201,12 @@ func (k *Keeper) reserve(repo *git.Repo, s *flow.Clone) (string, error) {
 		return "", refuse("there is a branch kanban, beside which git can have no branch " + strings.TrimPrefix(s.Branch, "refs/heads/"))
 	}
 	isOurs := slices.Contains(taken, s.Ref)
-	make := func(ref string) error {
+	create := func(ref string) error {
 		_, err := repo.User(k.Kill, "update-ref", "--no-deref", "-m", "kanban-run", ref, s.Tip, strings.Repeat("0", len(s.Tip)))
 		return err
 	}
 	if !isOurs {
-		if err := make(s.Ref); err != nil {
+		if err := create(s.Ref); err != nil {
 			return "", notMade(err)
 		}
 	}
@@ -216,7 +216,7 @@ func (k *Keeper) reserve(repo *git.Repo, s *flow.Clone) (string, error) {
 		case exists && isOurs:
 			return branch, nil
 		case !exists:
-			err = make(branch)
+			err = create(branch)
 			if err == nil {
 				return branch, nil
 			}
