@@ -202,6 +202,9 @@ func (k *Keeper) reserve(repo *git.Repo, s *flow.Clone) (string, error) {
 	}
 	isOurs := slices.Contains(taken, s.Ref)
 	create := func(ref string) error {
+		if err := k.works.Unlock(ref); err != nil {
+			return err
+		}
 		_, err := repo.User(k.Kill, "update-ref", "--no-deref", "-m", "kanban-run", ref, s.Tip, strings.Repeat("0", len(s.Tip)))
 		return err
 	}

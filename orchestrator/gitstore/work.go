@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/plainfile"
@@ -19,7 +20,10 @@ const HiddenRefs = "refs/kanban-run/work/"
 // Works are the commits of what the agents of one board did in a clone of its repository. They are made
 // from the files of the clone, by a git that reads nothing of the clone's own folder .git, and belong to the
 // repository.
-type Works struct{ store *Store }
+type Works struct {
+	store *Store
+	began time.Time // a lock of a reference that is older was left by a git that was killed
+}
 
 // WorkOptions are the parameters of OpenWorks.
 type WorkOptions struct {
@@ -39,7 +43,7 @@ func OpenWorks(o WorkOptions) *Works {
 	if rel, err := filepath.Rel(repo.Top, o.Runs); err == nil {
 		s.inTree = filepath.ToSlash(rel)
 	}
-	return &Works{s}
+	return &Works{s, time.Now()}
 }
 
 // Refuse returns an *UnfitError for a repository of which a clone would not be a whole one, and for one without a name
@@ -55,6 +59,15 @@ func (w *Works) Refuse(stop context.Context) error {
 		}
 		return s.refusePartial(stop, git.Call{Index: index}, true)
 	})
+}
+
+// Unlock removes the lock of a reference that a killed git has left.
+func (w *Works) Unlock(ref string) error {
+	lock := filepath.Join(w.store.repo.Common, filepath.FromSlash(ref)+".lock")
+	if info, err := os.Lstat(lock); err != nil || info.ModTime().After(w.began) {
+		return nil
+	}
+	return removeIfThere(lock)
 }
 
 // Work is a commit that is to be made.
@@ -288,6 +301,9 @@ func (w *Works) refer(stop context.Context, k Work, commit string) (branched boo
 	move := func(ref, was string) error {
 		if was == commit {
 			return nil
+		}
+		if err := w.Unlock(ref); err != nil {
+			return fmt.Errorf("commit: %w", err)
 		}
 		if was == "" {
 			was = strings.Repeat("0", len(commit))
