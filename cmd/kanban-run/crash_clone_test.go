@@ -66,13 +66,13 @@ func (s *site) checkClone(n int) {
 }
 
 // TestCloneOutlivesEveryKill kills a run whose agents work in a clone at the places that are tried without one, too, and at each
-// call of git.
+// seventh call of git, because each third one takes CI two minutes.
 func TestCloneOutlivesEveryKill(t *testing.T) {
 	t.Parallel()
 	binary := built(t, buildFailpoints)
-	for at, p := range []place{{name: "git-call", scene: inClone, step: 3}, {name: "intent-durable", scene: inClone}, {name: "agent-gone", scene: inClone},
-		{name: "reply-noted", scene: inClone}, {name: "board-written", scene: inClone}, {name: "renamed", scene: inClone, step: 7},
-		{name: "temp-written", scene: inClone, step: 7}, {name: "forked", scene: inClone}, {name: "agent-ended", scene: inClone}, {name: "run-end", scene: inClone}} {
+	for at, p := range []place{{name: "git-call", scene: inClone, step: 7}, {name: "intent-durable", scene: inClone}, {name: "agent-gone", scene: inClone},
+		{name: "reply-noted", scene: inClone}, {name: "board-written", scene: inClone}, {name: "renamed", scene: inClone, step: 13},
+		{name: "temp-written", scene: inClone, step: 13}, {name: "forked", scene: inClone, step: 11}, {name: "agent-ended", scene: inClone}, {name: "run-end", scene: inClone}} {
 		for i, v := range []string{"self", "both"} {
 			if !inSample(t, at+i, 4) {
 				continue
