@@ -322,11 +322,11 @@ func (k *Keeper) End(t *guard.Turn) error {
 
 // Resume brings home what the agent of a killed run has left.
 func (k *Keeper) Resume(step *flow.Step, isCut bool, note rundir.Note) error {
-	if k.both == nil || step == nil || k.isNew {
+	if k.both == nil || step == nil || k.isNew || !isCut { // else End has brought it home
 		return nil
 	}
-	if known := json.Unmarshal(note.Parts[k.Name()], &k.both.agreed) == nil; !known && !isCut {
-		return nil
+	if json.Unmarshal(note.Parts[k.Name()], &k.both.agreed) != nil {
+		k.both.agreed = map[string]Digest{} // nothing is known, so what differs is kept aside
 	}
 	return k.bringHome(nil)
 }

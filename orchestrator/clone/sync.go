@@ -152,7 +152,7 @@ func (x *both) bring(name string, left []byte) (*event.HomeFile, error) {
 		return nil
 	}
 	switch {
-	case there && string(home) == string(left), known && digestOf(left) == agreed:
+	case there && bytes.HasPrefix(home, left), known && digestOf(left) == agreed: // home may have it, and a person more
 		return nil, nil
 	case x.isGits(name, left):
 		return &event.HomeFile{Name: name, Why: event.ByGit}, nil

@@ -50,15 +50,16 @@ func TestBringHome(t *testing.T) {
 		want        string
 		why         string
 	}{
-		"untouched":           {was, was, false, was, ""},
-		"worked on":           {was, logged, false, logged, ""},
-		"edited at home":      {"do it well\n", was, false, "do it well\n", ""},
-		"both":                {"do it well\n", "do that\n", false, "do it well\n", event.ByBoth},
-		"both, a work log":    {"do it\nwell\n", logged, false, "do it\nwell\n## Work log\ndid it\n", ""},
-		"both the same":       {logged, logged, false, logged, ""},
-		"removed by an agent": {was, "-", false, was, ""},
-		"removed at home":     {"-", logged, false, "", event.ByBoth},
-		"put back by git":     {was, "as committed\n", true, was, event.ByGit},
+		"untouched":             {was, was, false, was, ""},
+		"worked on":             {was, logged, false, logged, ""},
+		"edited at home":        {"do it well\n", was, false, "do it well\n", ""},
+		"both":                  {"do it well\n", "do that\n", false, "do it well\n", event.ByBoth},
+		"both, a work log":      {"do it\nwell\n", logged, false, "do it\nwell\n## Work log\ndid it\n", ""},
+		"both the same":         {logged, logged, false, logged, ""},
+		"home has it, and more": {logged + "well done\n", logged, false, logged + "well done\n", ""},
+		"removed by an agent":   {was, "-", false, was, ""},
+		"removed at home":       {"-", logged, false, "", event.ByBoth},
+		"put back by git":       {was, "as committed\n", true, was, event.ByGit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := sides(t)
