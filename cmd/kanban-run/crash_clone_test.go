@@ -65,6 +65,24 @@ func (s *site) checkClone(n int) {
 	}
 }
 
+// TestPersonBehindAKill: a person writes below the work log of a task behind a kill that came once the work was home. The log
+// stands there once, and the words of the person stay.
+func TestPersonBehindAKill(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, built(t, buildFailpoints), failpointTasks)
+	s.shield = true
+	inClone(t, s)
+	then := s.history()
+	s.start([]string{"KANBAN_TEST_FAILPOINT=work-committed@1=self"}).wait()
+	s.settle(runnerOnly, then)
+	const words = "and a word of mine\n"
+	s.write("tasks/1.md", s.read("tasks/1.md")+words)
+	s.goOn()
+	if text := s.read("tasks/1.md"); strings.Count(text, words) != 1 || strings.Contains(s.read("output"), "it was edited meanwhile") {
+		t.Errorf("the task is\n%s\n%s", text, s.story())
+	}
+}
+
 // TestCloneOutlivesEveryKill kills a run whose agents work in a clone at the places that are tried without one, too, and at each
 // seventh call of git, because each third one takes CI two minutes.
 func TestCloneOutlivesEveryKill(t *testing.T) {
