@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/config"
@@ -337,14 +338,18 @@ func (k *Keeper) bringHome(named []string) error {
 	tasks = append(k.both.newTasks(named, kanban, path.Dir(k.both.pathOf(filepath.Join(k.Workspace.HomeDir(), "x")))), tasks...)
 	slices.Sort(tasks)
 	tasks = slices.Compact(tasks)
-	blobs, err := k.works.BlobsAt(k.Kill, []string{k.Journal.State().Clone.Tip}, append(tasks, kanban))
-	if err != nil {
-		return err
+	blobs := sync.OnceValues(func() (map[string][]string, error) { // git is asked only if a file differs
+		return k.works.BlobsAt(k.Kill, k.Journal.State().Clone.Tip, append(slices.Clone(tasks), kanban))
+	})
+	var failed error
+	k.both.isGits = func(name string, text []byte) bool {
+		var all map[string][]string
+		all, failed = blobs()
+		return isBlob(text, all[name])
 	}
-	k.both.isGits = blobIs(blobs)
 	stay, err := k.both.bringHome(kanban, tasks)
 	k.Workspace.Forget()
-	if err != nil || len(stay) == 0 {
+	if err = errors.Join(err, failed); err != nil || len(stay) == 0 {
 		return err
 	}
 	step := 0

@@ -211,12 +211,10 @@ func (e *SpoiledError) Hint() string {
 	return fmt.Sprintf("move it away, such as by mv %[1]s %[1]s.spoiled: the next run makes it anew from what is in commits", failure.Quote(e.Top))
 }
 
-// blobIs returns a function for both.isGits from the names of git's blobs by path.
-func blobIs(blobs map[string][]string) func(string, []byte) bool {
-	return func(name string, text []byte) bool {
-		unix := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) // as git has a file whose line ends it converts
-		return slices.ContainsFunc(blobs[name], func(blob string) bool {
-			return git.BlobName(text, len(blob)) == blob || git.BlobName(unix, len(blob)) == blob
-		})
-	}
+// isBlob reports whether one of git's blobs has these bytes, or has them with other line ends, as git converts them.
+func isBlob(text []byte, blobs []string) bool {
+	unix := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	return slices.ContainsFunc(blobs, func(blob string) bool {
+		return git.BlobName(text, len(blob)) == blob || git.BlobName(unix, len(blob)) == blob
+	})
 }

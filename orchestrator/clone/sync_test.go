@@ -155,11 +155,13 @@ func TestHandOutThroughLinks(t *testing.T) {
 	}
 }
 
-// TestBlobIs: the bytes that git has for a path are known by their name.
-func TestBlobIs(t *testing.T) {
-	is := blobIs(map[string][]string{"a": {git.BlobName([]byte("x"), 40)}, "b": {git.BlobName([]byte("x"), 64)}})
-	if !is("a", []byte("x")) || !is("b", []byte("x")) || is("a", []byte("y")) || is("c", []byte("x")) || !blobIs(map[string][]string{"a": {git.BlobName([]byte("x\n"), 40)}})("a", []byte("x\r\n")) {
-		t.Error("a blob is not told by its name")
+// TestIsBlob: the bytes that git has are known by their name, also with the line ends that it converts.
+func TestIsBlob(t *testing.T) {
+	for _, digits := range []int{40, 64} {
+		blobs := []string{git.BlobName([]byte("y\n"), digits), git.BlobName([]byte("x\n"), digits)}
+		if !isBlob([]byte("x\n"), blobs) || !isBlob([]byte("x\r\n"), blobs) || isBlob([]byte("z\n"), blobs) || isBlob([]byte("x\n"), nil) {
+			t.Errorf("a blob of %d digits is not told by its name", digits)
+		}
 	}
 }
 

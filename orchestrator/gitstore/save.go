@@ -46,7 +46,7 @@ func (s *Store) Save(stop context.Context, p Point) error {
 func (s *Store) save(stop context.Context, p Point) error {
 	commit := ""
 	err := s.apart(func() (err error) {
-		if commit, err = s.makeTrue(stop, p); err == nil {
+		if commit, err = s.makeTrue(func() (string, error) { return s.make(stop, p) }); err == nil {
 			err = s.takeIn()
 		}
 		return err
@@ -67,12 +67,12 @@ func (s *Store) save(stop context.Context, p Point) error {
 // true trees have in their place.
 const maxRounds = 16
 
-// makeTrue makes a commit whose objects all have the contents that their names stand for. An agent
+// makeTrue makes a commit, by the function make, whose objects all have the contents that their names stand for. An agent
 // can put an object with other contents under the name of a file that it is about to write, and git
 // would believe it. makeTrue removes such an object, and has git write the true one.
-func (s *Store) makeTrue(stop context.Context, p Point) (commit string, err error) {
+func (s *Store) makeTrue(make func() (string, error)) (commit string, err error) {
 	for range maxRounds {
-		commit, err = s.make(stop, p)
+		commit, err = make()
 		forged := (*forgedError)(nil)
 		if !errors.As(err, &forged) {
 			return commit, err

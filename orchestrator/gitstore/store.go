@@ -249,18 +249,26 @@ func (s *Store) far(stop context.Context, timeout time.Duration, args ...string)
 
 // refuseUnfit returns an *UnfitError for a repository that a checkpoint could not hold completely.
 func (s *Store) refuseUnfit(stop context.Context) error {
-	index, err := s.repo.ReadIndex()
+	users, err := s.withUsersIndex()
 	if err != nil {
-		return &UnfitError{"the index of the repository cannot be read: " + err.Error(),
-			"git status says what is wrong with it"}
+		return err
 	}
-	users := git.Call{Index: index}
 	if ignored, err := s.own(stop, users, nil, "check-ignore", "--", filepath.Dir(s.Board), s.Board); err == nil {
 		name, _, _ := strings.Cut(ignored, "\n")
 		return &UnfitError{name + " is ignored by git",
 			"put the board where git looks, or leave the setting checkpoint out"}
 	}
 	return s.refusePartial(stop, users, s.tip == "")
+}
+
+// withUsersIndex returns a call with the index of the user's own git. Errors: *UnfitError.
+func (s *Store) withUsersIndex() (git.Call, error) {
+	index, err := s.repo.ReadIndex()
+	if err != nil {
+		return git.Call{}, &UnfitError{"the index of the repository cannot be read: " + err.Error(),
+			"git status says what is wrong with it"}
+	}
+	return git.Call{Index: index}, nil
 }
 
 // refusePartial returns an *UnfitError for a repository of which git has only a part here. Of submodules it asks

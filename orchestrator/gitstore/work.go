@@ -46,18 +46,17 @@ func OpenWorks(o WorkOptions) *Works {
 	return &Works{s, time.Now()}
 }
 
-// Refuse returns an *UnfitError for a repository of which a clone would not be a whole one, and for one without a name
-// for commits.
+// Refuse returns an *UnfitError for a repository of which a clone would not be a whole one.
 func (w *Works) Refuse(stop context.Context) error {
 	at, home := *w.store, *w.store.repo // the clone is not made yet
 	s := &at
 	s.repo, home.Tree = &home, ""
 	return s.inCalls(func() error {
-		index, err := s.repo.ReadIndex()
+		users, err := s.withUsersIndex()
 		if err != nil {
-			return &UnfitError{"the index of the repository cannot be read: " + err.Error(), "git status says what is wrong with it"}
+			return err
 		}
-		return s.refusePartial(stop, git.Call{Index: index}, true)
+		return s.refusePartial(stop, users, true)
 	})
 }
 
@@ -72,11 +71,11 @@ func (w *Works) Unlock(ref string) error {
 
 // Work is a commit that is to be made.
 type Work struct {
-	Tip      string // commit with the work so far
-	Base     string // commit at which the board began
-	Again    bool   // a new commit is made also if no file is new, for it says something else
-	Replaced string // parent of Tip, if the new commit takes the place of Tip unless another reference holds that; "": it follows Tip
-	Except   []string
+	Tip      string   // commit with the work so far
+	Base     string   // commit at which the board began
+	Again    bool     // a new commit is made also if no file is new, for it says something else
+	Replaced string   // parent of Tip, if the new commit takes the place of Tip unless another reference holds that; "": it follows Tip
+	Except   []string // paths from the top, which stay as Tip has them
 	Message  string
 	Head     string // commit that is checked out in the clone
 	Objects  string // the clone's folder of objects
@@ -112,17 +111,7 @@ func (w *Works) Keep(stop context.Context, k Work) (kept Kept, err error) {
 			}
 		}
 		err := s.apart(func() (err error) {
-			for range maxRounds {
-				kept.Commit, err = w.make(stop, k, kept.Parent)
-				forged := (*forgedError)(nil)
-				if !errors.As(err, &forged) {
-					break
-				}
-				if err := s.removeForged(forged); err != nil {
-					return err
-				}
-				s.index = git.Index{}
-			}
+			kept.Commit, err = s.makeTrue(func() (string, error) { return w.make(stop, k, kept.Parent) })
 			if err == nil {
 				kept.Pack, err = w.pack(stop, k, kept.Commit)
 			}
@@ -161,7 +150,7 @@ func (w *Works) make(stop context.Context, k Work, parent string) (string, error
 		return "", fmt.Errorf("commit: %w", err)
 	}
 	was, err := s.own(stop, git.Call{Raw: true}, nil, "rev-parse", "--verify", k.Tip+"^{tree}")
-	if err != nil || tree == was && !(k.Again && k.Replaced != "" && parent == k.Replaced) {
+	if again := k.Again && parent != k.Tip; err != nil || tree == was && !again {
 		return k.Tip, err
 	}
 	call := git.Call{Raw: true}
@@ -202,32 +191,22 @@ func (w *Works) addTracked(stop context.Context, k Work) error {
 	if len(add) == 0 {
 		return nil
 	}
-	c := git.Call{Index: &s.index, Raw: true}
-	c.Env = []string{"GIT_LITERAL_PATHSPECS=1"}
-	if _, err = s.own(stop, c, []byte(strings.Join(add, "\x00")), "add", "--force", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	return nil
+	_, err = w.literal(stop, []byte(strings.Join(add, "\x00")), "add", "--force", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
+	return err
 }
 
 // except gives the paths of Work.Except back in the index what the tip has there.
 func (w *Works) except(stop context.Context, k Work) error {
-	s := w.store
-	literal := func(args ...string) (string, error) {
-		c := git.Call{Index: &s.index, Raw: true}
-		c.Env = []string{"GIT_LITERAL_PATHSPECS=1"}
-		return s.own(stop, c, nil, append(append(args, "--"), k.Except...)...)
-	}
 	if len(k.Except) == 0 {
 		return nil
 	}
-	now, err := literal("ls-files", "-z")
+	now, err := w.literal(stop, nil, append([]string{"ls-files", "-z", "--"}, k.Except...)...)
 	if err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return err
 	}
-	was, err := literal("ls-tree", "-r", "-z", k.Tip)
+	was, err := w.literal(stop, nil, append([]string{"ls-tree", "-r", "-z", k.Tip, "--"}, k.Except...)...)
 	if err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return err
 	}
 	var info strings.Builder
 	for name := range strings.SplitSeq(now, "\x00") {
@@ -242,12 +221,9 @@ func (w *Works) except(stop context.Context, k Work) error {
 		}
 	}
 	if info.Len() > 0 {
-		_, err = s.raw(stop, []byte(info.String()), "update-index", "-z", "--index-info")
+		_, err = w.literal(stop, []byte(info.String()), "update-index", "-z", "--index-info")
 	}
-	if err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	return nil
+	return err
 }
 
 // pack returns the files of a pack with all objects of a commit that the clone may lack: those of its HEAD it has, while its
@@ -383,25 +359,29 @@ func (w *Works) Follows(stop context.Context, objects, head, tip string) (follow
 	return follows, err
 }
 
-// BlobsAt returns the names of the blobs that commits have at some paths from the top of the repository.
-func (w *Works) BlobsAt(stop context.Context, commits, paths []string) (blobs map[string][]string, err error) {
+// BlobsAt returns the names of the blobs that a commit has at some paths from the top of the repository.
+func (w *Works) BlobsAt(stop context.Context, commit string, paths []string) (blobs map[string][]string, err error) {
 	s := w.store
-	blobs = map[string][]string{}
 	err = s.inCalls(func() error {
-		for _, commit := range commits {
-			c := git.Call{Raw: true}
-			c.Env = []string{"GIT_LITERAL_PATHSPECS=1"}
-			out, err := s.own(stop, c, nil, append([]string{"ls-tree", "-z", commit, "--"}, paths...)...)
-			if err != nil {
-				return fmt.Errorf("commit: %w", err)
-			}
-			for entry := range strings.SplitSeq(out, "\x00") {
-				if about, name, ok := strings.Cut(entry, "\t"); ok {
-					blobs[name] = append(blobs[name], strings.Fields(about)[2])
-				}
+		out, err := w.literal(stop, nil, append([]string{"ls-tree", "-z", commit, "--"}, paths...)...)
+		blobs = map[string][]string{}
+		for entry := range strings.SplitSeq(out, "\x00") {
+			if about, name, ok := strings.Cut(entry, "\t"); ok {
+				blobs[name] = append(blobs[name], strings.Fields(about)[2])
 			}
 		}
-		return nil
+		return err
 	})
 	return blobs, err
+}
+
+// literal calls git with the index of the next commit, and takes paths as they are.
+func (w *Works) literal(stop context.Context, stdin []byte, args ...string) (string, error) {
+	c := git.Call{Index: &w.store.index, Raw: true}
+	c.Env = []string{"GIT_LITERAL_PATHSPECS=1"}
+	out, err := w.store.own(stop, c, stdin, args...)
+	if err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	return out, nil
 }
