@@ -341,7 +341,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/proc":      "git is a process, and ends with what it has started",
 	},
 	"orchestrator/clone": {
-		"orchestrator/agent":     "the setup is a command as users write them",
+		"orchestrator/agent":     "the setup is a command as users write them, and a clone has a mark of its own",
 		"orchestrator/board":     "a board in the clone lists tasks",
 		"orchestrator/config":    "the run has settings",
 		"orchestrator/durable":   "a folder has one name, and what comes home outlives a power cut",

@@ -3,8 +3,6 @@ package clone
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,13 +25,6 @@ type Clone struct {
 	Top  string // its folder
 	ID   string
 	Home string // top of the checkout from which it was made
-}
-
-// NewID returns an ID that no other clone has.
-func NewID() string {
-	id := make([]byte, 8)
-	_, _ = rand.Read(id) // which never fails
-	return hex.EncodeToString(id)
 }
 
 // Name returns the name of a board's clone: that of its branch of checkpoints, as one folder. The parameter
@@ -83,8 +74,8 @@ type madeFor struct {
 	Home string `json:"home"`
 }
 
-// IsGone reports whether nothing is in the place of the clone.
-func (c *Clone) IsGone() bool {
+// isGone reports whether nothing is in the place of the clone.
+func (c *Clone) isGone() bool {
 	_, err := os.Lstat(c.Top)
 	return errors.Is(err, fs.ErrNotExist)
 }
@@ -102,7 +93,7 @@ func (c *Clone) Make(stop context.Context, m Making, record func(aside string) e
 		return fmt.Errorf("make the clone %s: %w", c.Top, err)
 	}
 	failpoint.At("clone-made")
-	aside, err := c.SetAside()
+	aside, err := c.setAside()
 	if err == nil {
 		err = record(aside)
 	}
@@ -170,16 +161,13 @@ func (c *Clone) fill(stop context.Context, m Making) error {
 	if err != nil {
 		return err
 	}
+	if err := errors.Join(os.MkdirAll(filepath.Join(folder, "refs", "heads"), 0o755), os.MkdirAll(filepath.Join(folder, "info"), 0o755)); err != nil {
+		return err
+	}
 	exclude, _ := plainfile.Read(filepath.Join(m.Repo.Common, "info", "exclude"), maxFile)
 	attributes, _ := plainfile.Read(filepath.Join(m.Repo.Common, "info", "attributes"), maxFile)
-	for name, text := range map[string]string{"HEAD": head + "\n", "packed-refs": withoutBranch(refs), "config": configOf(m.Repo),
-		idFile: string(id) + "\n", "info/exclude": string(exclude), "info/attributes": string(attributes), "refs/heads/.keep": ""} {
-		if err := os.MkdirAll(filepath.Join(folder, filepath.Dir(name)), 0o755); err != nil {
-			return err
-		}
-		if text == "" {
-			continue
-		}
+	for name, text := range map[string]string{"HEAD": head + "\n", "packed-refs": withoutHeads(refs), "config": configOf(m.Repo),
+		idFile: string(id) + "\n", "info/exclude": string(exclude), "info/attributes": string(attributes)} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
 			return err
 		}
@@ -188,8 +176,8 @@ func (c *Clone) fill(stop context.Context, m Making) error {
 	return err
 }
 
-// withoutBranch returns the list of references without symbolic ones, such as origin/HEAD.
-func withoutBranch(refs string) string {
+// withoutHeads returns a list of references without those such as origin/HEAD, which are symbolic.
+func withoutHeads(refs string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(refs) {
 		if !strings.HasSuffix(strings.TrimSpace(line), "/HEAD") {
@@ -211,9 +199,9 @@ func configOf(r *git.Repo) string {
 	return text + r.Settings.Only(copied...).File()
 }
 
-// SetAside renames what is in the place of the clone, and returns the new name, or "" if nothing is there.
-func (c *Clone) SetAside() (string, error) {
-	if c.IsGone() {
+// setAside renames what is in the place of the clone, and returns the new name, or "" if nothing is there.
+func (c *Clone) setAside() (string, error) {
+	if c.isGone() {
 		return "", nil
 	}
 	for n := 1; ; n++ {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/config"
 	"kanban-run/orchestrator/durable"
@@ -23,7 +24,6 @@ import (
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/guard"
-	"kanban-run/orchestrator/inert"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/rundir"
@@ -145,7 +145,7 @@ func (k *Keeper) nameIn(top string) (string, error) {
 
 // make makes the clone, and journals it before the folder has its name.
 func (k *Keeper) make(repo *git.Repo, c *Clone, name string) error {
-	c.ID = NewID()
+	c.ID = agent.NewMark()
 	s, made := k.Journal.State().Clone, event.CloneMade{Board: k.Board, Dir: c.Top, ID: c.ID}
 	if k.Head.Commit == "" {
 		k.Head = git.HeadOf(k.Workspace.HomeDir())
@@ -184,10 +184,13 @@ func (k *Keeper) make(repo *git.Repo, c *Clone, name string) error {
 	if err != nil {
 		return err
 	}
-	if k.isNew = true; k.Run.Discarded {
-		k.Notice("this machine goes with its CI job, and so do its commits: git push origin " + strings.TrimPrefix(made.Branch, "refs/heads/") + " in a later step keeps them")
+	k.isNew = true
+	if err := k.prepare(repo, c, made.Tip); err != nil || !k.Run.Discarded {
+		return err
 	}
-	return k.prepare(repo, c, made.Tip)
+	branch := strings.TrimPrefix(k.Journal.State().Clone.Branch, "refs/heads/")
+	k.Notice("this machine goes with its CI job, and so do its commits: git push origin " + branch + " in a later step keeps them")
+	return nil
 }
 
 // reserve makes the references of the work, so that no other board takes them, and returns the branch. One that exists is left
@@ -415,7 +418,7 @@ func (k *Keeper) Keep(due flow.DueWork) error {
 		}
 	}
 	work := gitstore.Work{Tip: s.Tip, Base: s.Base, Message: k.message(due), Head: head.Commit, Objects: c.Objects(), Ref: s.Ref, Branch: s.Branch,
-		Except: slices.Concat([]string{kanban}, tasks, s.Out, k.runs(), []string{k.both.pathOf(filepath.Join(filepath.Dir(k.Workspace.Path), "DECISIONS.md"))})}
+		Except: slices.Concat([]string{kanban}, tasks, s.Out, []string{k.both.pathOf(filepath.Dir(k.Folder.Path)), k.both.pathOf(filepath.Join(filepath.Dir(k.Workspace.Path), "DECISIONS.md"))})}
 	if s.Task == due.Task {
 		work.Replaced = s.Parent
 		work.Again = s.Was != nil && s.Was.Outcome != due.Outcome
@@ -435,46 +438,3 @@ func (k *Keeper) Keep(due flow.DueWork) error {
 	failpoint.At("work-followed")
 	return k.Journal.Record(done)
 }
-
-// runs returns the folder of runs, as a path from the top.
-func (k *Keeper) runs() []string {
-	return []string{k.both.pathOf(filepath.Dir(k.Folder.Path))}
-}
-
-// message returns the message of a commit. An agent's words are indented, so that none of them is a trailer.
-func (k *Keeper) message(due flow.DueWork) string {
-	subject := due.Task
-	if text, err := k.Workspace.ReadText(due.Task); err == nil {
-		if title := titleOf(text); title != "" {
-			subject += ": " + event.OneLine(k.Redactor.String(title))
-		}
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", inert.Line(event.OneLine(subject)))
-	if words := strings.TrimSpace(k.Redactor.String(due.Message)); words != "" {
-		for line := range strings.Lines(inert.Lines(words[:min(len(words), mostWords)])) {
-			b.WriteString("    " + strings.TrimRight(line, "\r\n ") + "\n")
-		}
-		b.WriteString("\n")
-	}
-	steps := make([]string, len(due.Steps))
-	for i, n := range due.Steps {
-		steps[i] = fmt.Sprint(n)
-	}
-	fmt.Fprintf(&b, "Kanban-Board: %s\nKanban-Task: %s\nKanban-Role: %s\nKanban-Steps: %s\nKanban-Outcome: %s\n",
-		inert.Line(event.OneLine(k.both.pathOf(k.Workspace.Path))), inert.Line(event.OneLine(due.Task)), inert.Line(due.Role), strings.Join(steps, " "), inert.Line(event.OneLine(due.Outcome)))
-	return b.String()
-}
-
-// titleOf returns the first heading of a task, or "".
-func titleOf(text string) string {
-	for line := range strings.Lines(text) {
-		if title, ok := strings.CutPrefix(line, "# "); ok {
-			return strings.TrimSpace(title)
-		}
-	}
-	return ""
-}
-
-// mostWords bounds the agent's words in a message, in bytes.
-const mostWords = 4 << 10
