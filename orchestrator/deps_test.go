@@ -71,7 +71,6 @@ var arrows = map[string]map[string]string{
 		"orchestrator/event":    "a run has an outcome",
 		"orchestrator/agent":    "a provider's limit ends a run",
 		"orchestrator/claim":    "so does a task of another run",
-		"orchestrator/clone":    "and a clone that an agent has left elsewhere",
 		"orchestrator/durable":  "and a lock, or a full disk",
 		"orchestrator/failure":  "and what a person has to mend",
 		"orchestrator/rundir":   "and output is kept beside it",

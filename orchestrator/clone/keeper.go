@@ -91,7 +91,8 @@ func (k *Keeper) Enter() error {
 	}
 	k.works = gitstore.OpenWorks(gitstore.WorkOptions{Repo: repo, Tree: c.Top, Runs: k.Folder.Path,
 		HasSecret: k.Redactor.ForFiles().ChangesBytes, Allow: k.Run.Git.Allow, Notice: k.Notice})
-	if s.Clone == nil || !c.Is() || !s.Clone.Ready {
+	anew := s.Clone.IsAnswered(event.CloneStray, event.Retry) || s.Clone.IsAnswered(event.CloneSpoiled, event.Retry)
+	if s.Clone == nil || !c.Is() || !s.Clone.Ready || anew {
 		if err := k.make(repo, c, name); err != nil {
 			return err
 		}
@@ -371,7 +372,12 @@ func (k *Keeper) keepAside(name string, text []byte) string {
 }
 
 // StrayError is the error for a clone whose HEAD does not follow the work so far.
-type StrayError struct{ Top, Branch, Tip string }
+type StrayError struct{ Top, Branch, Head, Tip string }
+
+// AsksOfClone says that a person may decide.
+func (e *StrayError) AsksOfClone() event.CloneAsks {
+	return event.CloneAsks{Why: event.CloneStray, Head: e.Head}
+}
 
 func (e *StrayError) Error() string {
 	at := "another commit"
@@ -383,7 +389,7 @@ func (e *StrayError) Error() string {
 
 // Hint says what a person can do.
 func (e *StrayError) Hint() string {
-	return fmt.Sprintf("git -C %s diff %.12s shows what would be undone; bring what counts onto that commit (git stash -u, git checkout, git stash pop; git cherry-pick), or go on without it: git -C %[1]s reset --hard %.12[2]s",
+	return fmt.Sprintf("git -C %s diff %.12s shows what would be undone; bring what counts onto that commit (git stash -u, git checkout, git stash pop)",
 		failure.Quote(e.Top), e.Tip)
 }
 
@@ -399,15 +405,15 @@ func (k *Keeper) Keep(due flow.DueWork) error {
 		return spoiled(c)
 	}
 	head := c.Head()
-	follows := false
+	follows := s.IsAnswered(event.CloneStray, event.Accept) && s.Asks.Head == head.Commit
 	var err error
-	if head.Commit != "" {
+	if head.Commit != "" && !follows {
 		if follows, err = k.works.Follows(k.Kill, c.Objects(), head.Commit, s.Tip); err != nil {
 			return err
 		}
 	}
 	if !follows {
-		return &StrayError{c.Top, head.Branch, s.Tip}
+		return &StrayError{c.Top, head.Branch, head.Commit, s.Tip}
 	}
 	kanban, tasks := k.paths()
 	tasks = append(tasks, slices.Collect(maps.Keys(k.both.agreed))...) // also those that are off the list by now

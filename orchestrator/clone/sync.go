@@ -14,7 +14,6 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
-	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/plainfile"
 )
@@ -206,10 +205,8 @@ type SpoiledError struct {
 func (e *SpoiledError) Error() string { return e.Err.Error() }
 func (e *SpoiledError) Unwrap() error { return e.Err }
 
-// Hint says how a new clone is had.
-func (e *SpoiledError) Hint() string {
-	return fmt.Sprintf("move it away, such as by mv %[1]s %[1]s.spoiled: the next run makes it anew from what is in commits", failure.Quote(e.Top))
-}
+// AsksOfClone says that a person may decide.
+func (e *SpoiledError) AsksOfClone() event.CloneAsks { return event.CloneAsks{Why: event.CloneSpoiled} }
 
 // isBlob reports whether one of git's blobs has these bytes, or has them with other line ends, as git converts them.
 func isBlob(text []byte, blobs []string) bool {

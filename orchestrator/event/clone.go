@@ -138,3 +138,20 @@ func (e KeptHome) Sentence() Sentence {
 	}
 	return inStep(e.Step, weight, "it stays as it is: %s", List(words, mostNamed))
 }
+
+// CloneAsks is what a person may decide about a clone that does not stand where the work does.
+type CloneAsks struct {
+	Why  string `json:"why" text:"fact"`            // such as [CloneStray]
+	Head string `json:"head,omitempty" text:"fact"` // the commit at which the clone was left, of CloneStray
+
+	// Of CloneTakenBack: the first step whose work the board at home lacks, and the tasks of that work.
+	Step  int      `json:"step,omitempty"`
+	Tasks []string `json:"tasks,omitempty" text:"name"`
+}
+
+// Why a person is asked about a clone.
+const (
+	CloneStray     = "stray"      // it was left at a commit that does not follow the work
+	CloneSpoiled   = "spoiled"    // it is gone, or no clone any more
+	CloneTakenBack = "taken_back" // the board at home stands as before work that is in commits
+)

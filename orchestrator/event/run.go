@@ -116,8 +116,10 @@ type RunInterrupted struct {
 	Unsaved bool `json:"unsaved,omitempty"`
 	// Changed reports that the run has ended because of a change that a person has to accept, see
 	// [FilesChanged].
-	Changed bool   `json:"changed,omitempty"`
-	Behind  string `json:"behind,omitempty" text:"fact"` // see RunFinished
+	Changed bool `json:"changed,omitempty"`
+	// Clone is what a person may decide about the board's clone; nil: nothing.
+	Clone  *CloneAsks `json:"clone,omitempty"`
+	Behind string     `json:"behind,omitempty" text:"fact"` // see RunFinished
 	// Waited is the length in ms of the wait for a provider during which the run ended; 0 if the
 	// run did not wait.
 	Waited int64  `json:"waited,omitempty"`
@@ -221,6 +223,7 @@ const (
 	AboutStep       Subject = "step"       // a stuck agent, or work that was never accepted
 	AboutEnd        Subject = "end"        // the end of a board with undone tasks or a bad status
 	AboutAside      Subject = "aside"      // tasks that are set aside
+	AboutClone      Subject = "clone"      // a clone, or its board, that does not stand where the work does
 	AboutTask       Subject = "task"       // a task on which no agent is at work
 	AboutTeam       Subject = "team"       // a member that never answered the request to shut down
 )

@@ -4,7 +4,8 @@ import "fmt"
 
 // WorkUndone reports that work which the journal calls done does not count any more: the board
 // stands as it did before the work, or marks of the run or the files of an open step are gone. The
-// tasks are done again. The event is journaled at the start of a run, before RunStarted.
+// tasks are done again. The event is journaled at the start of a run, before RunStarted, or with a
+// decision of a person.
 type WorkUndone struct {
 	Board    string   `json:"board"`
 	BoardSHA string   `json:"board_sha256" text:"fact"`

@@ -25,6 +25,9 @@ type Clone struct {
 
 	Unmoved bool `json:"unmoved,omitempty"` // Branch stays where a person has put it, and only Ref has the work
 
+	Asks   *event.CloneAsks `json:"asks,omitempty"`   // what a person may decide about it; nil: nothing
+	Answer event.Choice     `json:"answer,omitempty"` // the decision about Asks; "": none yet
+
 	Due *DueWork `json:"due,omitempty"` // accepted work that is in no commit yet; nil: none
 	Was *DueWork `json:"was,omitempty"` // the work on Task that is in Tip
 }
@@ -73,6 +76,56 @@ func (s *State) owe(status, message string) {
 	s.Clone = &clone
 }
 
+// IsAnswered reports whether a person has made this choice about what a run asked.
+func (c *Clone) IsAnswered(why string, choice event.Choice) bool {
+	return c != nil && c.Asks != nil && c.Asks.Why == why && c.Answer == choice
+}
+
+// askOfClone notes what a run asks about the clone; nil: nothing.
+func (s *State) askOfClone(asks *event.CloneAsks) {
+	if s.Clone == nil {
+		return
+	}
+	clone := *s.Clone
+	clone.Asks, clone.Answer = asks, ""
+	s.Clone = &clone
+}
+
+// lookAtCloneAgain forgets a question that nobody has answered, for a new run looks again.
+func (s *State) lookAtCloneAgain() {
+	if c := s.Clone; c != nil && c.Asks != nil && (c.Answer == "" || c.Asks.Why == event.CloneTakenBack) {
+		s.askOfClone(nil)
+	}
+}
+
+// settleClone carries out a person's decision about the clone. The next run acts by it.
+func (s *State) settleClone(e event.Acknowledged) error {
+	if s.Clone == nil || s.Clone.Asks == nil {
+		return refuse(e, "nothing is asked about a clone")
+	}
+	clone := *s.Clone
+	clone.Answer = e.Choice
+	s.Clone = &clone
+	if e.Choice == event.Accept && clone.Asks.Why == event.CloneTakenBack {
+		s.Last.BoardSHA = e.BoardSHA
+		if s.Step != nil {
+			s.Step.BoardSHA, s.Step.Left = e.BoardSHA, e.BoardSHA
+		}
+	}
+	s.endAsDecided(event.Interrupted, e.Text)
+	return nil
+}
+
+// redo makes the work of the open step due again if it is the given one: it was lost with a clone.
+func (s *State) redo(number int) {
+	step := s.Step
+	if step == nil || step.Number != number || step.Reply != nil || step.Anomaly != nil || step.Checkpoint != nil || step.Role == event.ManagerRole {
+		return
+	}
+	step.beginWork()
+	step.TaskStatus, step.Files, step.Unsettled = "", nil, ""
+}
+
 func (s *State) applyCloneMade(e event.CloneMade) error {
 	if s.Step != nil && s.Step.Running != 0 {
 		return refuse(e, "an attempt is running")
@@ -82,6 +135,7 @@ func (s *State) applyCloneMade(e event.CloneMade) error {
 		made.Base, made.Parent, made.Task, made.Was = was.Base, was.Parent, was.Task, was.Was
 	}
 	s.Clone = &made
+	s.redo(e.Lost)
 	return nil
 }
 
@@ -106,7 +160,7 @@ func (s *State) applyWorkKept(e event.WorkKept) error {
 	if clone.Task == clone.Due.Task {
 		clone.Was = clone.Due
 	}
-	clone.Due, clone.Unmoved = nil, e.Unmoved
+	clone.Due, clone.Unmoved, clone.Asks, clone.Answer = nil, e.Unmoved, nil, ""
 	s.Clone = &clone
 	return nil
 }

@@ -21,6 +21,7 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 	s.ManagerIsTold, s.KeepGoing, s.ByNeeds, s.Lenient = e.Told, e.KeepGoing, e.ByNeeds, e.Lenient
 	s.takeMended(e)
 	s.endWaiting()
+	s.lookAtCloneAgain()
 	s.askAgain() // the new run calls the provider once, even after a refusal
 	s.goBy(e.Git, e.Elsewhere)
 	s.superviseBy(e.Supervision, e.Memory, e.Adapter, killed)
@@ -57,6 +58,7 @@ func (s *State) freshen() {
 func (s *State) applyRunInterrupted(e event.RunInterrupted) error {
 	s.Running, s.Outcome, s.Text, s.Decided, s.Until, s.AsksOf = false, e.Outcome, e.Reason, false, e.Until, e.Changed
 	s.Behind = e.Behind
+	s.askOfClone(e.Clone)
 	s.Waited += max(0, e.Waited)
 	s.Marks = cmp.Or(e.Marks, s.Marks)
 	if s.endWaiting(); e.Outcome == event.Later {
@@ -98,6 +100,8 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 		return s.settleTask(e)
 	case event.AboutStep:
 		return s.settleStep(e)
+	case event.AboutClone:
+		return s.settleClone(e)
 	case event.AboutEnd:
 		s.settleEnd(e)
 	default:

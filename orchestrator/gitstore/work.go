@@ -238,7 +238,11 @@ func (w *Works) pack(stop context.Context, k Work, commit string) (map[string][]
 		return nil, fmt.Errorf("commit: %w", err)
 	}
 	defer os.RemoveAll(folder)
-	if _, err := s.own(stop, git.Call{Raw: true, Further: k.Objects}, []byte(commit+"\n^"+k.Head+"\n"), "pack-objects", "--quiet", "--revs", filepath.Join(folder, "pack")); err != nil {
+	want := commit + "\n"
+	if k.Head != "" {
+		want += "^" + k.Head + "\n"
+	}
+	if _, err := s.own(stop, git.Call{Raw: true, Further: k.Objects}, []byte(want), "pack-objects", "--quiet", "--revs", filepath.Join(folder, "pack")); err != nil {
 		return nil, fmt.Errorf("commit: %w", err)
 	}
 	files, err := os.ReadDir(folder)

@@ -207,6 +207,8 @@ func (a *arbitration) decide() (q Question, err error) {
 		return a.reconcile(q, e)
 	case word == "":
 		return q, nil
+	case w.About == event.AboutClone:
+		return a.settleClone(q, e)
 	case w.About == event.AboutStep && word == event.Skip, w.About == event.AboutQuarantine && e.Task != "" && word != event.Retry:
 		return a.settleTask(q, word)
 	case w.About == event.AboutEnd && e.Task != "" && word != event.Retry:

@@ -68,9 +68,14 @@ func (e *TakenBackError) Error() string {
 		e.Step, event.List(e.Tasks, mostNamed))
 }
 
+// AsksOfClone says that a person may decide.
+func (e *TakenBackError) AsksOfClone() event.CloneAsks {
+	return event.CloneAsks{Why: event.CloneTakenBack, Step: e.Step, Tasks: e.Tasks}
+}
+
 // Hint names the ways to continue.
 func (e *TakenBackError) Hint() string {
-	return "bring the board and its tasks back (git stash pop, git switch); to have the tasks done again, change the board: a comment will do"
+	return "bring the board and its tasks back: git stash pop, git switch"
 }
 
 // mostNamed bounds the names in a text.

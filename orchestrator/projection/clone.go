@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 )
@@ -36,4 +37,25 @@ func (c *Clone) Diff() string {
 		return ""
 	}
 	return "git diff " + failure.Quote(cmp.Or(c.from, c.Base)+"..."+c.Branch)
+}
+
+// cloneChoices returns the choices about a clone that does not stand where the work does.
+func cloneChoices(s *flow.State) []Choice {
+	c := s.Clone
+	if c.Asks.Why == event.CloneTakenBack {
+		tasks := event.List(c.Asks.Tasks, 3)
+		return []Choice{
+			{Word: event.Accept, Does: "has the board stand as it is, with " + tasks + " marked as done"},
+			{Word: event.Retry, Does: "has " + tasks + " done again"},
+		}
+	}
+	anew := "sets the clone aside, and has it made anew from its last commit"
+	if c.Due != nil {
+		anew += "; " + c.Due.Task + " is done again"
+	}
+	retry := Choice{Word: event.Retry, Does: anew}
+	if c.Asks.Why == event.CloneSpoiled {
+		return []Choice{retry}
+	}
+	return []Choice{{Word: event.Accept, Does: "has the files of the clone count as they are"}, retry}
 }

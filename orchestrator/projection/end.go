@@ -272,6 +272,8 @@ func (f *Fold) byQuestion(b *Board, h *flow.History) event.By {
 		return event.ByCheckpoint
 	case event.AboutAside:
 		return event.BySetAside
+	case event.AboutClone:
+		return event.ByClone
 	case event.AboutRefusal:
 		return event.BySecret
 	case event.AboutStep:

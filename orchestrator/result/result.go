@@ -11,7 +11,6 @@ import (
 
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/claim"
-	"kanban-run/orchestrator/clone"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
@@ -63,7 +62,7 @@ func oneLine(err error) string {
 // stop has ended and err wraps the cause of that end. Board, and what only the run knows, are not set.
 func Of(stop context.Context, err error) event.RunInterrupted {
 	end := event.RunInterrupted{Outcome: outcomeOf(stop, err), Reason: oneLine(err), By: byOf(err), Exit: exitOf(err),
-		Changed: errors.As(err, new(*trust.ChangedError))}
+		Changed: errors.As(err, new(*trust.ChangedError)), Clone: asksOfClone(err)}
 	if end.Outcome == event.Interrupted {
 		end.Reason = context.Cause(stop).Error()
 		return end
@@ -100,7 +99,7 @@ func outcomeOf(stop context.Context, err error) event.Outcome {
 		return event.LimitReached
 	case durable.IsMachineFault(err):
 		return event.Failed // precedes the errors below, because a lack of memory may cause them
-	case errors.As(err, new(*gitstore.SecretError)), errors.As(err, new(*trust.ChangedError)), isOfClone(err):
+	case errors.As(err, new(*gitstore.SecretError)), errors.As(err, new(*trust.ChangedError)), asksOfClone(err) != nil:
 		return event.NeedsPerson
 	case errors.As(err, new(*gitstore.UnfitError)):
 		return event.Invalid
@@ -125,7 +124,7 @@ func byOf(err error) event.By {
 		return event.BySecret
 	case errors.As(err, new(*trust.ChangedError)):
 		return event.ByChanged
-	case isOfClone(err):
+	case asksOfClone(err) != nil:
 		return event.ByClone
 	case errors.As(err, new(*gitstore.KilledError)):
 		return event.ByKilled
@@ -134,8 +133,14 @@ func byOf(err error) event.By {
 	}
 }
 
-func isOfClone(err error) bool {
-	return errors.As(err, new(*ledger.TakenBackError)) || errors.As(err, new(*clone.StrayError)) || errors.As(err, new(*clone.SpoiledError))
+// asksOfClone returns what an error asks about a clone, or nil.
+func asksOfClone(err error) *event.CloneAsks {
+	var asks interface{ AsksOfClone() event.CloneAsks }
+	if !errors.As(err, &asks) {
+		return nil
+	}
+	about := asks.AsksOfClone()
+	return &about
 }
 
 // exitOf returns the exit code of a run that a signal ended, or 0.
