@@ -2,6 +2,7 @@ package flow
 
 import (
 	"cmp"
+	"path"
 	"slices"
 
 	"kanban-run/orchestrator/event"
@@ -72,6 +73,18 @@ func (s *State) owe(status, message string) {
 		}
 		break
 	}
+	clone.Due = &due
+	s.Clone = &clone
+}
+
+// oweOutcome has the last commit made anew if it is that of a task about which a person has decided.
+func (s *State) oweOutcome(task, outcome string) {
+	c := s.Clone
+	if c == nil || c.Due != nil || c.Was == nil || path.Clean(c.Was.Task) != path.Clean(task) || c.Was.Outcome == outcome {
+		return
+	}
+	clone, due := *c, *c.Was
+	due.Outcome = outcome
 	clone.Due = &due
 	s.Clone = &clone
 }
