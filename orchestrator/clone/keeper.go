@@ -93,9 +93,12 @@ func (k *Keeper) Enter() error {
 		HasSecret: k.Redactor.ForFiles().ChangesBytes, Allow: k.Run.Git.Allow, Notice: k.Notice})
 	anew := s.Clone.IsAnswered(event.CloneStray, event.Retry) || s.Clone.IsAnswered(event.CloneSpoiled, event.Retry)
 	if s.Clone == nil || !c.Is() || !s.Clone.Ready || anew {
-		if err := k.make(repo, c, name); err != nil {
-			return err
-		}
+		err = k.make(repo, c, name)
+	} else {
+		err = k.learnSecrets(c, s.Clone.Out)
+	}
+	if err != nil {
+		return err
 	}
 	top := durable.RealPath(repo.Top)
 	k.both = &both{top: top, clone: c, agreed: map[string]Digest{}, keep: k.keepAside}

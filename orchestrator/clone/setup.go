@@ -19,6 +19,7 @@ import (
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
 )
 
 // includeFile names, at the top of a repository, ignored files that clones get.
@@ -34,6 +35,9 @@ const (
 // a commit. No agent has worked in the clone yet, so that git may be asked in it.
 func (k *Keeper) prepare(repo *git.Repo, c *Clone, tip string) error {
 	files, err := k.include(repo, c)
+	if err == nil {
+		err = k.learnSecrets(c, files)
+	}
 	if err != nil {
 		return err
 	}
@@ -96,6 +100,27 @@ func (k *Keeper) include(repo *git.Repo, c *Clone) (files []string, err error) {
 		files = append(files, name)
 	}
 	return files, nil
+}
+
+// learnSecrets has the redactor know the secrets in copied files such as .env: values of lines KEY=VALUE whose names say so.
+// They are read in the checkout, where no agent writes.
+func (k *Keeper) learnSecrets(c *Clone, files []string) error {
+	root, err := plainfile.OpenRoot(c.Home)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var values []string
+	for _, name := range files {
+		for line := range strings.Lines(readIn(root, filepath.FromSlash(name))) {
+			key, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
+			if value = strings.Trim(strings.TrimSpace(value), `"'`); ok && (redact.IsSecretName(strings.TrimSpace(key)) || redact.IsSecretValue(value)) {
+				values = append(values, value)
+			}
+		}
+	}
+	k.Redactor.Learn(values)
+	return nil
 }
 
 // copyInto copies a file or a link of the checkout. Anything else, such as a pipe, is passed over.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Mark replaces every secret.
@@ -19,11 +20,25 @@ const Mark = "[REDACTED_SECRET]"
 // ordinary words.
 const minValue = 6
 
-// Redactor is a filter that writes Mark in place of each value that New was given. It is immutable
-// and safe for concurrent use.
+// Redactor is a filter that writes Mark in place of each value that it was given. It is safe for
+// concurrent use.
 type Redactor struct {
-	index  *index
-	values []string // the registered values and their parts; see New
+	known   *known // shared with the redactor for files
+	isFiles bool
+}
+
+// known has the registered values and their parts, see [New], and an index of them for each kind of Redactor.
+type known struct {
+	mu           sync.Mutex // of changes
+	values       []string
+	texts, files atomic.Pointer[index]
+}
+
+func (r *Redactor) index() *index {
+	if r.isFiles {
+		return r.known.files.Load()
+	}
+	return r.known.texts.Load()
 }
 
 // Secret is a value with the name of its variable or setting.
@@ -35,28 +50,56 @@ type Secret struct{ Name, Value string }
 // themselves: each line of 8 bytes or more, a URL's password, the credential of an Authorization
 // header, and the values of a JSON document under keys that look secret.
 func New(values []string) *Redactor {
-	var all []string
+	r := &Redactor{known: &known{}}
+	r.known.texts.Store(noValues())
+	r.Learn(values)
+	return r
+}
+
+// Learn has the redactor, and its redactor for files, know further values from now on.
+func (r *Redactor) Learn(values []string) {
+	k := r.known
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	before := len(k.values)
 	seen := map[string]bool{}
+	for _, value := range k.values {
+		seen[value] = true
+	}
 	for _, value := range values {
 		for _, part := range secretParts(value) {
 			if redactable(part) && !seen[part] {
 				seen[part] = true
-				all = append(all, splitLong(part)...)
+				k.values = append(k.values, splitLong(part)...)
 			}
 		}
 	}
-	if len(all) == 0 {
-		return shapesOnly()
+	if len(k.values) == before {
+		return
 	}
-	return &Redactor{newIndex(all, true), all}
+	k.texts.Store(newIndex(k.values, true))
+	if k.files.Load() != nil {
+		k.files.Store(newIndex(k.values, false))
+	}
 }
 
 // ForFiles returns the redactor for the contents of files. It ignores most values that only a name
 // such as "token" or "secret" reveals, because program text and settings have many such names.
-func (r *Redactor) ForFiles() *Redactor { return &Redactor{newIndex(r.values, false), r.values} }
+func (r *Redactor) ForFiles() *Redactor {
+	k := r.known
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.files.Load() == nil {
+		k.files.Store(newIndex(k.values, false))
+	}
+	return &Redactor{k, true}
+}
+
+// noValues returns the index without values.
+var noValues = sync.OnceValue(func() *index { return newIndex(nil, true) })
 
 // shapesOnly returns the Redactor without values.
-var shapesOnly = sync.OnceValue(func() *Redactor { return &Redactor{newIndex(nil, true), nil} })
+var shapesOnly = sync.OnceValue(func() *Redactor { return New(nil) })
 
 // NewNamed is like New, but for named values. It also returns the sorted names of the values that
 // are too short or part of Mark, so that the caller can warn of them. Empty values are ignored.
@@ -140,10 +183,11 @@ func (r *Redactor) findAll(b []byte) (all []span) {
 // secret begins there. Therefore the result does not depend on how the stream is cut into writes.
 func (r *Redactor) find(b []byte, st *state, final bool, hide func(s span, more bool)) (used int) {
 	t := text{b: b, state: st, final: final}
+	ix := r.index()
 	end, i := st.covered-1, 0 // b[:end] is hidden
 	for ; i < len(b); i++ {
-		i = min(r.index.nextCandidate(b, i), st.nextAhead())
-		m := r.index.match(&t, i)
+		i = min(ix.nextCandidate(b, i), st.nextAhead())
+		m := ix.match(&t, i)
 		if m.more {
 			break
 		}

@@ -126,3 +126,20 @@ func TestSecretValue(t *testing.T) {
 		}
 	}
 }
+
+// TestLearn: a value that a redactor learns is hidden from then on, also by its redactor for files, and by no other.
+func TestLearn(t *testing.T) {
+	r, other := New(nil), New(nil)
+	files := r.ForFiles()
+	const text = "say plain-words-22"
+	if r.Changes(text) || files.Changes(text) {
+		t.Errorf("%q is changed before anything is learned", text)
+	}
+	r.Learn([]string{"plain-words-22"})
+	if got := r.String(text); got != "say "+Mark {
+		t.Errorf("got %q", got)
+	}
+	if !files.Changes(text) || !r.ForFiles().Changes(text) || other.Changes(text) {
+		t.Errorf("for files %t, anew %t, another %t", files.Changes(text), r.ForFiles().Changes(text), other.Changes(text))
+	}
+}

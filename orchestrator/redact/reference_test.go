@@ -10,8 +10,8 @@ import (
 // reference is the redactor without an index: it tries everything at every place, in one piece.
 func reference(r *Redactor, s string) string {
 	var all group
-	for i := range r.index.first {
-		g := &r.index.first[i]
+	for i := range r.index().first {
+		g := &r.index().first[i]
 		for _, l := range g.literals {
 			if !slices.Contains(all.literals, l) {
 				all.literals = append(all.literals, l)
