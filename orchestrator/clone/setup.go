@@ -41,27 +41,15 @@ func (k *Keeper) prepare(repo *git.Repo, c *Clone, tip string) error {
 	if err != nil {
 		return err
 	}
+	if missing := lacking(repo, c); len(missing) > 0 {
+		k.Notice("the clone lacks files that git does not have, and that " + includeFile + " does not name: " + event.List(missing, mostNamed))
+	}
 	if command := k.Run.ClonesSetup; command != "" {
-		if err := k.setUp(repo, c, command); err != nil {
-			return err
-		}
-		changed, err := repo.ForUser(k.Kill, c.Top, makeTime, "diff", "--name-only", "-z", tip, "--")
+		left, err := k.setUp(repo, c, command, tip)
 		if err != nil {
 			return err
 		}
-		if names := split(changed); len(names) > 0 {
-			k.Notice("the setup has changed what git tracks, which is put back: " + event.List(names, mostNamed))
-			if _, err := repo.ForUser(k.Kill, c.Top, makeTime, "reset", "--quiet", "--hard", tip); err != nil {
-				return err
-			}
-		}
-		left, err := repo.ForUser(k.Kill, c.Top, makeTime, "ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory")
-		if err != nil {
-			return err
-		}
-		for _, name := range split(left) {
-			files = append(files, strings.TrimSuffix(name, "/"))
-		}
+		files = append(files, left...)
 	}
 	branch, err := k.reserve(repo, k.Journal.State().Clone)
 	if err != nil {
@@ -69,6 +57,19 @@ func (k *Keeper) prepare(repo *git.Repo, c *Clone, tip string) error {
 	}
 	failpoint.At("clone-set-up")
 	return k.Journal.Record(event.CloneReady{Board: k.Board, Branch: branch, Files: files, Setup: k.Run.ClonesSetup})
+}
+
+// lacking returns settings and secrets of the checkout that the clone does not have, by their usual names at the top.
+func lacking(repo *git.Repo, c *Clone) (missing []string) {
+	for _, pattern := range []string{".env*", ".mcp.json", ".claude/settings.local.json"} {
+		found, _ := fs.Glob(os.DirFS(repo.Top), pattern)
+		for _, name := range found {
+			if _, err := os.Lstat(filepath.Join(c.Top, filepath.FromSlash(name))); errors.Is(err, fs.ErrNotExist) {
+				missing = append(missing, name)
+			}
+		}
+	}
+	return missing
 }
 
 func split(list string) []string {
@@ -156,8 +157,31 @@ func copyInto(root *os.Root, top, name string) error {
 	return errors.Join(err, out.Close())
 }
 
-// setUp runs the command of the settings in the new clone. Errors: *failure.Invalid with the end of its output.
-func (k *Keeper) setUp(repo *git.Repo, c *Clone, command string) error {
+// setUp runs the command of the settings in the new clone, puts back what it has changed that git tracks, and returns what else it
+// leaves. Errors: *failure.Invalid with the end of its output.
+func (k *Keeper) setUp(repo *git.Repo, c *Clone, command, tip string) (left []string, err error) {
+	if err := k.runSetup(repo, c, command); err != nil {
+		return nil, err
+	}
+	changed, err := repo.ForUser(k.Kill, c.Top, makeTime, "diff", "--name-only", "-z", tip, "--")
+	if err != nil {
+		return nil, err
+	}
+	if names := split(changed); len(names) > 0 {
+		k.Notice("the setup has changed what git tracks, which is put back: " + event.List(names, mostNamed))
+		if _, err := repo.ForUser(k.Kill, c.Top, makeTime, "reset", "--quiet", "--hard", tip); err != nil {
+			return nil, err
+		}
+	}
+	out, err := repo.ForUser(k.Kill, c.Top, makeTime, "ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory")
+	for _, name := range split(out) {
+		left = append(left, strings.TrimSuffix(name, "/"))
+	}
+	return left, err
+}
+
+// runSetup runs the command of the settings in the new clone. Errors: *failure.Invalid with the end of its output.
+func (k *Keeper) runSetup(repo *git.Repo, c *Clone, command string) error {
 	argv, err := agent.SplitCommand(command)
 	if err != nil {
 		return &failure.Invalid{Err: fmt.Errorf("clones_setup: %w", err)}

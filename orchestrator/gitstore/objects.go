@@ -28,10 +28,10 @@ import (
 func (s *Store) apart(do func() error) error {
 	folder := filepath.Join(s.repo.Common, fmt.Sprintf("kanban-run-objects-%.8x", sha256.Sum256([]byte(s.Runs))))
 	if err := os.RemoveAll(folder); err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return fmt.Errorf("commit: %w", err)
 	}
 	if err := os.Mkdir(folder, 0o700); err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return fmt.Errorf("commit: %w", err)
 	}
 	before := s.index
 	s.objects = folder
@@ -61,13 +61,13 @@ func (s *Store) takeIn() error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return fmt.Errorf("commit: %w", err)
 	}
 	folders := map[string]bool{s.repo.Objects: true}
 	for _, name := range names {
 		from, to := filepath.Join(s.objects, name), filepath.Join(s.repo.Objects, name)
 		if err := syncFile(from); err != nil {
-			return fmt.Errorf("checkpoint: %w", err)
+			return fmt.Errorf("commit: %w", err)
 		}
 		err := os.Rename(from, to)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +76,7 @@ func (s *Store) takeIn() error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("checkpoint: %w", err)
+			return fmt.Errorf("commit: %w", err)
 		}
 		folders[filepath.Dir(to)] = true
 	}
@@ -91,7 +91,7 @@ func (s *Store) syncRef() error {
 		return nil
 	}
 	if err := syncFile(file); err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return fmt.Errorf("commit: %w", err)
 	}
 	var folders []string
 	for dir := filepath.Dir(file); dir != s.repo.Common && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -116,7 +116,7 @@ func syncFile(path string) error {
 func syncFolders(folders []string) error {
 	for _, dir := range folders {
 		if err := durable.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // git gc has packed what it had
-			return fmt.Errorf("checkpoint: %w", err)
+			return fmt.Errorf("commit: %w", err)
 		}
 	}
 	return nil
@@ -155,7 +155,7 @@ func (s *Store) removeForged(forged *forgedError) error {
 			return forged
 		}
 		if err := os.RemoveAll(path); err != nil {
-			return fmt.Errorf("checkpoint: %w", err)
+			return fmt.Errorf("commit: %w", err)
 		}
 	}
 	s.Notice("an agent or a broken disk has put other contents in place of an object of git, which is made anew: " + forged.Text)

@@ -123,7 +123,7 @@ func (s *Store) refer(stop context.Context, commit string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return fmt.Errorf("commit: %w", err)
 	}
 	s.tip = commit
 	return s.syncRef()
@@ -151,7 +151,7 @@ func (s *Store) writeTree(stop context.Context, base string) (tree string, err e
 		return "", err
 	}
 	if _, err := s.raw(stop, nil, append([]string{"add", "--all", "--force", "--"}, s.listKept()...)...); err != nil {
-		return "", fmt.Errorf("checkpoint: %w", err)
+		return "", fmt.Errorf("commit: %w", err)
 	}
 	return s.raw(stop, nil, "write-tree")
 }
@@ -172,16 +172,16 @@ func (s *Store) listKept() (kept []string) {
 func (s *Store) addAll(stop context.Context, base string) error {
 	if s.index.IsEmpty() && base != "" {
 		if _, err := s.raw(stop, nil, "read-tree", base); err != nil {
-			return fmt.Errorf("checkpoint: %w", err)
+			return fmt.Errorf("commit: %w", err)
 		}
 	}
 	left, err := s.addFiles(stop)
 	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return fmt.Errorf("commit: %w", err)
 	}
 	inner, converts, err := s.dropForeign(stop)
 	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return fmt.Errorf("commit: %w", err)
 	}
 	left = append(left, inner...)
 	slices.Sort(left)
@@ -198,7 +198,7 @@ func (s *Store) addAll(stop context.Context, base string) error {
 func (s *Store) keepUnchanged(stop context.Context, base string) error {
 	out, err := s.raw(stop, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--diff-filter=M", base)
 	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return fmt.Errorf("commit: %w", err)
 	}
 	var names, modes, blobs []string
 	fields := strings.Split(out, "\x00")
@@ -225,7 +225,7 @@ func (s *Store) keepUnchanged(stop context.Context, base string) error {
 		return err
 	}
 	if _, err := s.raw(stop, []byte(same.String()), "update-index", "-z", "--index-info"); err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return fmt.Errorf("commit: %w", err)
 	}
 	// After a refresh, the next checkpoint need not convert these files again.
 	_, err = s.converted(stop, nil, "update-index", "-q", "--refresh")
@@ -258,7 +258,7 @@ func (s *Store) commit(stop context.Context, tree, head string, p Point) (commit
 	}
 	call.Env = append(call.Env, s.identity()...)
 	if commit, err = s.own(stop, call, p.message(s.left), args...); err != nil {
-		return "", fmt.Errorf("checkpoint: %w", err)
+		return "", fmt.Errorf("commit: %w", err)
 	}
 	s.follows = [2]string{head, commit}
 	return commit, nil

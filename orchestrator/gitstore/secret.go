@@ -50,7 +50,7 @@ func (s *Store) findSecret(stop context.Context, commit, base string) error {
 		err = errors.New("git gave a part of the objects only")
 	}
 	if err != nil {
-		return fmt.Errorf("checkpoint: look for secrets: %w", err)
+		return fmt.Errorf("commit: look for secrets: %w", err)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func unreadable(err error) error {
 			return newForgedError([]object{{id: id}})
 		}
 	}
-	return fmt.Errorf("checkpoint: %w", err)
+	return fmt.Errorf("commit: %w", err)
 }
 
 // namedObject matches the name of an object in git's words.
@@ -122,7 +122,7 @@ func (s *Store) known(stop context.Context, base string) (string, error) {
 	}
 	refs, err := s.repo.User(stop, "for-each-ref", "--format=^%(objectname)", "refs/remotes")
 	if err != nil {
-		return "", fmt.Errorf("checkpoint: %w", err)
+		return "", fmt.Errorf("commit: %w", err)
 	}
 	return refs + "\n", nil
 }
@@ -133,7 +133,7 @@ func (s *Store) knownHeads(stop context.Context) (string, error) {
 	out, err := s.own(stop, git.Call{Raw: true}, []byte(strings.Join(s.heads, "\n")+"\n"),
 		"cat-file", "--batch-check=%(objecttype) %(objectname)")
 	if err != nil {
-		return "", fmt.Errorf("checkpoint: %w", err)
+		return "", fmt.Errorf("commit: %w", err)
 	}
 	var all strings.Builder
 	for line := range strings.Lines(out) {

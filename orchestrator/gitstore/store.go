@@ -303,7 +303,7 @@ func (s *Store) refusePartial(stop context.Context, users git.Call, isNew bool) 
 		names = append(names, name)
 	}
 	if inner != "" && isNew && slices.Contains(names, ".gitmodules") {
-		return &UnfitError{inner + " is a submodule, whose files would be in no checkpoint",
+		return &UnfitError{inner + " is a submodule, whose files would be in no commit",
 			"leave the setting checkpoint out"}
 	}
 	return s.refuseFilters(stop, users, names)
@@ -319,7 +319,7 @@ func (s *Store) refuseFilters(stop context.Context, users git.Call, names []stri
 	for i := 0; i+2 < len(fields); i += 3 {
 		if value := fields[i+2]; value != "unspecified" && value != "unset" {
 			return &UnfitError{
-				fmt.Sprintf("%s has the filter %s: its checkpoints would hold whole files", fields[i], value),
+				fmt.Sprintf("%s has the filter %s: commits made without it would hold whole files", fields[i], value),
 				"leave the setting checkpoint out",
 			}
 		}
