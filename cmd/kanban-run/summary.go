@@ -187,6 +187,9 @@ func (s *screen) printResult(t *terminal, b *projection.Board, undone string, hi
 	if said := b.Unquoted(); said != nil {
 		_ = t.stderr.Printf("%s\n", indented(said.Role+" said: "+said.Said))
 	}
+	if work := b.Work(); work != "" && code == exitComplete && b.LastRun.Steps > 0 && t.job == nil {
+		_ = t.stderr.Printf("hint: the work: %s\n", indented(work))
+	}
 	if hint && b.Hint != "" && t.job == nil && !s.isSettledHere(b) { // in a job the annotation shows the hint
 		_ = t.stderr.Printf("hint: %s\n", indented(b.Hint))
 	}

@@ -329,7 +329,7 @@ func (s *State) settleTask(e event.Acknowledged) error {
 	case s.AsideOf(e.Task) != nil:
 		s.decideAside(e)
 	default:
-		s.keepStatus(e.Task, decidedStatus(e.Choice))
+		s.decide(e.Task, decidedStatus(e.Choice))
 	}
 	if inTurn {
 		s.Step = nil
@@ -350,7 +350,7 @@ func (s *State) noteDecided(task string, choice event.Choice) {
 // decideAside carries out a person's decision about a task that is set aside. The task then counts
 // as accepted, or the board goes on without it.
 func (s *State) decideAside(e event.Acknowledged) {
-	s.keepStatus(e.Task, decidedStatus(e.Choice))
+	s.decide(e.Task, decidedStatus(e.Choice))
 	s.Aside = slices.Clone(s.Aside)
 	s.aside(e.Task).Decided = e.Choice
 }

@@ -77,8 +77,9 @@ func (s *State) owe(status, message string) {
 	s.Clone = &clone
 }
 
-// oweOutcome has the last commit made anew if it is that of a task about which a person has decided.
-func (s *State) oweOutcome(task, outcome string) {
+// decide keeps the status that a person has given a task. If the last commit is that of the task, it is made anew.
+func (s *State) decide(task, outcome string) {
+	s.keepStatus(task, outcome)
 	c := s.Clone
 	if c == nil || c.Due != nil || c.Was == nil || path.Clean(c.Was.Task) != path.Clean(task) || c.Was.Outcome == outcome {
 		return

@@ -150,7 +150,7 @@ func (s *State) settleEnd(e event.Acknowledged) {
 func (s *State) acceptEnd(e event.Acknowledged) {
 	s.Last.BoardSHA = e.BoardSHA
 	if e.Task != "" {
-		s.keepStatus(e.Task, StatusAccepted)
+		s.decide(e.Task, StatusAccepted)
 		if e.Left != "" {
 			s.Last.Acknowledged = true
 			s.endAsDecided(s.Outcome, e.Left)

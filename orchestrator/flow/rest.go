@@ -42,9 +42,6 @@ func (s *State) keepStatus(task, status string) {
 		s.Statuses = slices.Delete(slices.Clone(s.Statuses), i, i+1)
 	}
 	s.Statuses = append(slices.Clip(s.Statuses), TaskStatus{Task: task, Status: status})
-	if status == StatusAccepted || status == StatusSkipped {
-		s.oweOutcome(task, status)
-	}
 }
 
 // forgetMarks notes that an agent has written the list: a mark that it lacks tells nothing, because

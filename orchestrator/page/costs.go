@@ -265,8 +265,8 @@ func (p *page) settings(b *projection.Board) (all []pairView) {
 	add("changed", strings.Join(b.Changed, "; "))
 	if b.Clone != nil {
 		add("clone", b.Clone.Dir)
-		add("work", b.Clone.Diff())
 	}
+	add("work", b.Work())
 	add("runs", fmt.Sprint(b.Runs))
 	add("journal", event.Count(int(b.Records), "record"))
 	return all

@@ -2,6 +2,7 @@ package projection
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/event"
@@ -29,6 +30,31 @@ func newClone(c *flow.Clone) *Clone {
 		branch = c.Ref
 	}
 	return &Clone{Dir: c.Dir, Branch: short(branch), Base: c.Base, Tip: c.Tip, from: short(c.From)}
+}
+
+// left returns the files that the board has left in the checkout.
+func (f *Fold) left(s *flow.State) []string {
+	if s.Clone != nil {
+		return nil
+	}
+	return f.uncommitted
+}
+
+// Work returns the command that shows the work of the board, with what it shows, or "" if nothing is known of it.
+func (b *Board) Work() string {
+	switch {
+	case b.Clone != nil:
+		return b.Clone.Diff()
+	case len(b.Uncommitted) > 0:
+		names := slices.DeleteFunc(slices.Clone(b.Uncommitted), func(name string) bool { return strings.HasPrefix(name, ".kanban-run") })
+		words := strings.Join(names[:min(3, len(names))], ", ")
+		if len(names) > 3 { // the list may be cut
+			words += " and more"
+		}
+		return "git status; in no commit when work was accepted last: " + cmp.Or(words, "the settings")
+	default:
+		return ""
+	}
 }
 
 // Diff returns the command that shows the work in the checkout, or "" if there is none.

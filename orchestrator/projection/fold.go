@@ -54,6 +54,8 @@ type Fold struct {
 	known   map[string]*Task // tasks by their path in the journal
 	changed []changed
 	words   int
+	// files that no commit had when work was accepted last
+	uncommitted []string
 	clock
 }
 

@@ -114,8 +114,8 @@ func (m *markdown) overview(boards []*projection.Board) {
 		}
 	}
 	for _, b := range boards {
-		if diff := b.Clone.Diff(); diff != "" {
-			m.line("\n**%s**: its work is on the branch %s: %s", b.Board, b.Clone.Branch, diff)
+		if work := b.Work(); work != "" {
+			m.line("\n**%s**: its work: %s", b.Board, work)
 		}
 	}
 	for i := range boards {

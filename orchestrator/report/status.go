@@ -122,8 +122,8 @@ func (s Screen) figures(b *projection.Board, verbose bool, row func(name, format
 	if b.Clone != nil {
 		row("clone", "%s", b.Clone.Dir)
 	}
-	if diff := b.Clone.Diff(); diff != "" {
-		row("work", "%s", diff)
+	if work := b.Work(); work != "" {
+		row("work", "%s", work)
 	}
 	row("cost", "%s", costOf(b))
 	if limits := b.Limits.String(); limits != "" {
