@@ -101,11 +101,6 @@ func (q *query) path(name string) string {
 
 // Ignored returns those of the files that git does not track, and ignores. The paths are absolute.
 func (t Tree) Ignored(stop context.Context, paths []string) (ignored []string) {
-	dir, err := os.MkdirTemp("", "kanban-run-git-")
-	if err != nil {
-		return nil
-	}
-	t.Calls = dir // look removes it
 	t.look(stop, func(q *query) {
 		for _, path := range paths {
 			if _, is := q.ask("check-ignore", "--quiet", "--", path); is {

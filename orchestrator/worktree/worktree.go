@@ -25,7 +25,7 @@ type Tree struct {
 	Ignore func(name string) bool                // reports whether to omit a path relative to Dir
 	Part   func(name string, text []byte) []byte // returns the part of a file to hash; nil: all
 	Mark   proc.Mark                             // mark of the processes of git
-	Calls  string                                // folder for the calls of git; Hash removes it
+	Calls  string                                // folder for the calls of git, which is removed; "": one of its own
 	Share  *Share                                // of the trees of Dir; nil: this tree shares nothing
 }
 
@@ -57,11 +57,18 @@ func (t Tree) look(stop context.Context, f func(*query)) {
 	}
 	stop, cancel := context.WithTimeout(stop, maxTime)
 	defer cancel()
+	if t.Calls == "" {
+		calls, err := os.MkdirTemp("", "kanban-run-git-")
+		if err != nil {
+			return
+		}
+		t.Calls = calls
+	}
+	defer os.RemoveAll(t.Calls)
 	repo, err := t.Share.open(stop, t, folder)
 	if err != nil {
 		return
 	}
-	defer os.RemoveAll(t.Calls)
 	q := &query{Tree: t, repo: repo, stop: stop, digits: 2 * sha1.Size}
 	if q.index, err = repo.ReadIndex(); err == nil && !q.isIgnored() {
 		f(q)

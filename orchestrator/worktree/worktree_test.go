@@ -299,3 +299,23 @@ func TestIsCommitted(t *testing.T) {
 		t.Error("work is gone where somebody has written a file again")
 	}
 }
+
+// TestLeavesNoFolder: a question leaves nothing in the folder for temporary files, also of a folder .git that is no repository.
+func TestLeavesNoFolder(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	p := newProject(t)
+	empty := t.TempDir()
+	if err := os.Mkdir(filepath.Join(empty, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{p.dir, empty, t.TempDir()} {
+		tree := worktree.Tree{Dir: dir}
+		tree.Ignored(t.Context(), []string{filepath.Join(dir, "main.go")})
+		tree.TextAt(t.Context(), "HEAD", filepath.Join(dir, "main.go"))
+		tree.Hash(t.Context())
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
