@@ -429,9 +429,10 @@ var arrows = map[string]map[string]string{
 		"orchestrator/review":   "what the supervisor is told, and its verdict",
 	},
 	"orchestrator/agent/claude": {
-		"orchestrator/agent":    "it is an adapter",
-		"orchestrator/contract": "and finds the reply to a call",
-		"orchestrator/proc":     "and looks at how the program ended",
+		"orchestrator/agent":     "it is an adapter",
+		"orchestrator/contract":  "and finds the reply to a call",
+		"orchestrator/plainfile": "and reads what its user has set for a folder",
+		"orchestrator/proc":      "and looks at how the program ended",
 	},
 	"orchestrator/journal": {
 		"orchestrator/durable":   "the journal is locked and its folder synced",
@@ -496,8 +497,13 @@ var arrows = map[string]map[string]string{
 		"orchestrator/agent":       "a role has the options of its agents",
 		"orchestrator/option":      "which are read by their tags",
 	},
-	"orchestrator/agent/acp":      adapter,
-	"orchestrator/agent/codex":    adapter,
+	"orchestrator/agent/acp": adapter,
+	"orchestrator/agent/codex": {
+		"orchestrator/agent":     adapter["orchestrator/agent"],
+		"orchestrator/contract":  adapter["orchestrator/contract"],
+		"orchestrator/plainfile": "it reads what its user trusts",
+		"orchestrator/proc":      adapter["orchestrator/proc"],
+	},
 	"orchestrator/agent/gemini":   adapter,
 	"orchestrator/agent/opencode": adapter,
 	"orchestrator/agent/internal/streamtest": {

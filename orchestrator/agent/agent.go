@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"kanban-run/orchestrator/contract"
@@ -269,6 +270,9 @@ type Tool struct {
 	// Project lists files of a project by which it may run commands whatever the permission of the
 	// agent. The paths are relative to the work directory.
 	Project []string
+	// ByPath returns, in words, what the user has set for the repository with the top dir by its path, so that it does not
+	// count in a clone; "": nothing. A nil function stands for nothing.
+	ByPath  func(a Assignment, dir string) string
 	Free    bool    // it asks no model and costs nothing
 	EndsAt  bool    // it ends an attempt at a cost (max_cost)
 	Signals Signals // the signs of work in its output
@@ -280,4 +284,14 @@ type Signals struct {
 	Session bool // it reports its session, and from then on its model's activity
 	Calls   bool // it reports a tool call when the call begins, not only when the call ends
 	Apart   bool // it runs each command in a process session of its own
+}
+
+// Getenv returns the value of a variable in an environment, or "".
+func Getenv(env []string, name string) (value string) {
+	for _, entry := range env {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = v // the last one counts
+		}
+	}
+	return value
 }

@@ -42,7 +42,7 @@ type Turn struct {
 	Redactor  *redact.Redactor
 	Notice    func(text string)
 	Watch     func(checkout, clone string) // looks at the programs of the checkout in the clone
-	Check     func() error                 // looks whether the clone has what the roles need
+	Check     func(isNew bool) error       // looks whether the clone has what the roles need
 	Stop      context.Context              // when it is done, the setup is asked to end
 	Kill      context.Context              // when it is done, git is killed
 }
@@ -110,7 +110,7 @@ func (k *Keeper) Enter() error {
 		return err
 	}
 	k.Roster.WorkIn(k.Workspace.WorkDir(), roster.Clone{Home: k.Workspace.HomeDir(), From: repo.Top, To: c.Top})
-	if err := k.Check(); err != nil {
+	if err := k.Check(k.isNew); err != nil {
 		return err
 	}
 	k.Watch(repo.Top, c.Top)

@@ -9,6 +9,7 @@ import (
 
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/workspace"
 	"kanban-run/roles"
@@ -61,9 +62,10 @@ func (p *Prepared) checkOnce(d duty, check func() error) error {
 	return err
 }
 
-// CheckClone looks whether the programs of all roles are in the clone in which they are to work, too. Errors:
-// *failure.Invalid.
-func (p *Prepared) CheckClone() error {
+// CheckClone looks whether the programs of all roles are in the clone in which they are to work, too. Of a new clone it says what
+// users have set for the checkout by its path. Errors: *failure.Invalid.
+func (p *Prepared) CheckClone(isNew bool) error {
+	said := map[string]bool{}
 	for d := range p.checked {
 		if d.readOnly {
 			continue
@@ -71,6 +73,13 @@ func (p *Prepared) CheckClone() error {
 		player, err := p.Player(d.role)
 		if err != nil {
 			return notInClone(err)
+		}
+		tool := player.Adapter.Tool()
+		if isNew && tool.ByPath != nil && !said[tool.Program] {
+			if set := tool.ByPath(player.Assignment, git.TopOf(p.Workspace.HomeDir())); set != "" {
+				said[tool.Program] = true
+				p.warn("%s goes by the path of the checkout, so this does not count in the clone: %s", tool.Program, set)
+			}
 		}
 		for _, command := range [][]string{player.Assignment.Command, player.Role.Review.Command} {
 			for _, word := range command {

@@ -30,6 +30,7 @@ func (adapter) Tool() agent.Tool {
 		EndsAt:  true,
 		Resumes: true,
 		Signals: agent.Signals{Session: true, Calls: true, Apart: true},
+		ByPath:  byPath,
 		Install: "npm install -g @anthropic-ai/claude-code",
 		Tested:  "2.1.328",
 		Options: []string{"--print", "--input-format", "--output-format", "--verbose",

@@ -89,6 +89,7 @@ func tool() agent.Tool {
 		Program: "codex",
 		Permits: true,
 		Project: []string{".codex/config.toml", ".codex/hooks.json"}, // in a project that its user trusts
+		ByPath:  byPath,
 		Resumes: true,
 		Signals: agent.Signals{Session: true, Calls: true, Apart: true},
 		Ignores: []string{"tools"},
