@@ -69,14 +69,17 @@ func killUntilComplete(t *testing.T, binary string, random *rand.Rand, most int,
 	if random.IntN(2) == 0 {
 		s.env = append(s.env, "CRASH_NAP=0.004")
 	}
+	slower := 1
 	if isCloned {
+		slower = 8 // it has a clone to make, and commits
+		s.write(".kanban-run.yaml", "clones_setup: sh -c 'sleep 0.02; echo made >made'\n")
 		inClone(t, s)
 	}
 	for {
 		then := s.history()
 		run := s.start(nil)
 		if kills < most {
-			time.Sleep(moment(random))
+			time.Sleep(moment(random) * time.Duration(1+random.IntN(slower)))
 		} else {
 			run.wait()
 		}

@@ -124,18 +124,19 @@ func (k *Keeper) open() (repo *git.Repo, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if repo, err = git.Open(k.Kill, k.Workspace.HomeDir(), mark); err != nil && durable.IsMachineFault(err) {
-		return nil, err
+	repo, err = git.Open(k.Kill, k.Workspace.HomeDir(), mark)
+	if unfit := gitstore.Unfit(k.Workspace.HomeDir(), err); unfit != nil {
+		return nil, &failure.Invalid{Err: errors.New("clones: " + unfit.Text), Fix: unfit.Fix + "; or " + withoutClones}
 	}
-	if err != nil {
-		return nil, refuse(err.Error())
-	}
-	return repo, nil
+	return repo, err
 }
+
+// withoutClones is the way for a repository that can have none.
+const withoutClones = "without --clones, and with -j 1, the agents work in the checkout"
 
 // refuse returns the error for a repository that can have no clones.
 func refuse(text string) error {
-	return &failure.Invalid{Err: errors.New("clones: " + text), Fix: "without --clones, and with -j 1, the agents work in the checkout"}
+	return &failure.Invalid{Err: errors.New("clones: " + text), Fix: withoutClones}
 }
 
 // nameIn returns the name of the board's clone.

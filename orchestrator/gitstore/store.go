@@ -81,6 +81,28 @@ func (e *UnfitError) Error() string { return "checkpoint: " + e.Text }
 // Hint returns Fix.
 func (e *UnfitError) Hint() string { return e.Fix }
 
+// Unfit returns the error for a folder whose repository cannot be opened, or nil if err is none or has to do with the machine.
+func Unfit(dir string, err error) *UnfitError {
+	inside := (*git.InsideError)(nil)
+	in := fmt.Sprintf("%s is in %v", dir, err)
+	switch {
+	case errors.As(err, &inside):
+		return &UnfitError{err.Error(), inside.Hint()}
+	case errors.Is(err, git.ErrMissing):
+		return &UnfitError{err.Error(), "install git"}
+	case errors.Is(err, git.ErrNoRepository):
+		return &UnfitError{in, "git init makes one"}
+	case errors.Is(err, git.ErrForeign):
+		return &UnfitError{in, "git config --global --add safe.directory " + failure.Quote(git.TopOf(dir))}
+	case errors.Is(err, git.ErrNoWorkTree):
+		return &UnfitError{in, "run it in a clone"}
+	case git.IsRefusal(err) && !durable.IsMachineFault(err):
+		return &UnfitError{fmt.Sprintf("git refuses %s: %v", dir, err), "git -C " + failure.Quote(dir) + " status shows it, too"}
+	default:
+		return nil
+	}
+}
+
 // AheadError is the error for a board on which another runner has worked in the meantime.
 type AheadError struct{ Text string }
 
@@ -136,24 +158,11 @@ func Open(stop context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s.repo, err = git.Open(stop, o.Dir, mark)
-	inside := (*git.InsideError)(nil)
-	switch {
-	case errors.As(err, &inside):
-		return nil, &UnfitError{err.Error(), inside.Hint() + "; or leave the setting checkpoint out"}
-	case errors.Is(err, git.ErrMissing):
-		return nil, &UnfitError{err.Error(), "install git, or leave the setting checkpoint out"}
-	case errors.Is(err, git.ErrNoRepository):
-		return nil, &UnfitError{fmt.Sprintf("%s is in %v", o.Dir, err),
-			"git init makes one; or leave the setting checkpoint out"}
-	case errors.Is(err, git.ErrForeign):
-		return nil, &UnfitError{fmt.Sprintf("%s is in %v", o.Dir, err),
-			"git config --global --add safe.directory " + failure.Quote(git.TopOf(o.Dir))}
-	case errors.Is(err, git.ErrNoWorkTree):
-		return nil, &UnfitError{fmt.Sprintf("%s is in %v", o.Dir, err), "run it in a clone"}
-	case git.IsRefusal(err) && !durable.IsMachineFault(err):
-		return nil, &UnfitError{fmt.Sprintf("%s cannot have checkpoints: %v", o.Dir, err),
-			"git -C " + failure.Quote(o.Dir) + " status shows it, too; or leave the setting checkpoint out"}
-	case err != nil:
+	if unfit := Unfit(o.Dir, err); unfit != nil {
+		unfit.Fix += "; or leave the setting checkpoint out"
+		return nil, unfit
+	}
+	if err != nil {
 		return nil, err
 	}
 	return s, s.inCalls(func() error {
