@@ -190,6 +190,9 @@ func (k *Keeper) make(repo *git.Repo, c *Clone, name string) error {
 		return err
 	}
 	k.isNew = true
+	if s != nil && s.Dir != c.Top && !(&Clone{Top: s.Dir}).isGone() {
+		k.Notice("the checkout was moved or copied: its clone of before stays where it is, " + s.Dir)
+	}
 	if err := k.prepare(repo, c, made.Tip); err != nil || !k.Run.Discarded {
 		return err
 	}
