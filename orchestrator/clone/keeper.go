@@ -317,6 +317,7 @@ func (k *Keeper) Begin(t *guard.Turn) (any, error) {
 	if !k.both.clone.Is() {
 		return nil, spoiled(k.both.clone)
 	}
+	t.Apart = true
 	kanban, tasks := k.paths()
 	if err := k.both.handOut(append(tasks, kanban)); err != nil {
 		return nil, err

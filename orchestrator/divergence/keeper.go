@@ -129,11 +129,18 @@ func (n *Begun) HasChanged(w Workspace) bool {
 	return err == nil && len(now.Changed(n.reader.Last())) > 0
 }
 
+// others returns the turns of other boards since the last look in which this board may have been changed, and the present look. An
+// agent in a clone has none of its files.
+func (k *Keeper) others() (open []turns.Turn, now turns.Look) {
+	open, now = k.Turns.Since(k.look, k.Path)
+	return slices.DeleteFunc(open, func(t turns.Turn) bool { return t.Apart }), now
+}
+
 // OrAsFound returns the board and the error with which it was read. If it cannot be read any more, and turns of
 // other boards of the command were open since, it returns the board as the command found it, and Restart
 // asks a person.
 func (k *Keeper) OrAsFound(b *board.Board, err error) (*board.Board, error) {
-	open, _ := k.Turns.Since(k.look, k.Path)
+	open, _ := k.others()
 	if k.Begun == nil || err == nil || durable.IsMachineFault(err) || len(open) == 0 {
 		return b, err
 	}
@@ -149,7 +156,7 @@ func (k *Keeper) Restart(b *board.Board) (event.Event, error) {
 	state := k.Journal.State()
 	before := marks.In(k.Folder.ReadNote(), state.Marks)
 	k.earlier = before
-	open, look := k.Turns.Since(k.look, k.Path)
+	open, look := k.others()
 	e, err := k.lookBetween(b, open, look)
 	if err != nil || e != nil {
 		return e, err
@@ -188,7 +195,7 @@ func (k *Keeper) Look(b *board.Board) error {
 	if k.before == nil || k.Journal.State().Frozen != nil {
 		return nil
 	}
-	open, look := k.Turns.Since(k.look, k.Path)
+	open, look := k.others()
 	if len(open) == 0 {
 		return nil // the next turn looks
 	}
@@ -212,7 +219,7 @@ func (k *Keeper) Begin(t *guard.Turn) (kept any, err error) {
 		return nil, k.Workspace.KeepBefore(t.Board)
 	}
 	if !t.IsManager || !k.managers {
-		open, look := k.Turns.Since(k.look, k.Path)
+		open, look := k.others()
 		if err := k.record(k.lookBetween(t.Board, open, look)); err != nil || k.Journal.State().Frozen != nil {
 			return nil, err
 		}
@@ -242,7 +249,7 @@ func (k *Keeper) End(t *guard.Turn) error {
 	if k.boardSHA == "" || k.Journal.State().Frozen != nil {
 		return nil
 	}
-	others, look := k.Turns.Since(k.look, k.Path)
+	others, look := k.others()
 	while := turns.While(k.Path, append([]turns.Turn{t.Turn}, others...))
 	step := k.Journal.State().Step
 	if t.IsOurs() {

@@ -19,6 +19,7 @@ type Turn struct {
 	Task     string      // the task that is worked on; "": see Doing
 	Doing    string      // what is done else, in words such as "Lead looked at tasks/1.md"
 	Reach    event.Reach // what the role of the turn gets
+	Apart    bool        // it works in a clone of its own, which has no other board's files
 	From, To time.Time   // To is zero while the turn is open
 }
 
