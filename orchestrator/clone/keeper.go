@@ -350,13 +350,15 @@ func (k *Keeper) bringHome(named []string) error {
 	tasks = append(k.both.newTasks(named, kanban, path.Dir(k.both.pathOf(filepath.Join(k.Workspace.HomeDir(), "x")))), tasks...)
 	slices.Sort(tasks)
 	tasks = slices.Compact(tasks)
-	blobs := sync.OnceValues(func() (map[string][]string, error) { // git is asked only if a file differs
-		return k.works.BlobsAt(k.Kill, k.Journal.State().Clone.Tip, append(slices.Clone(tasks), kanban))
-	})
+	of, names := k.Journal.State().Clone, append(slices.Clone(tasks), kanban)
+	blobs := map[moment]func() (map[string][]string, error){ // git is asked only if a file differs
+		atBase: sync.OnceValues(func() (map[string][]string, error) { return k.works.BlobsAt(k.Kill, of.Base, names) }),
+		atTip:  sync.OnceValues(func() (map[string][]string, error) { return k.works.BlobsAt(k.Kill, of.Tip, names) }),
+	}
 	var failed error
-	k.both.isGits = func(name string, text []byte) bool {
-		var all map[string][]string
-		all, failed = blobs()
+	k.both.isGits = func(commit moment, name string, text []byte) bool {
+		all, err := blobs[commit]()
+		failed = errors.Join(failed, err)
 		return isBlob(text, all[name])
 	}
 	stay, err := k.both.bringHome(kanban, tasks)

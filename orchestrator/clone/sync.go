@@ -32,11 +32,20 @@ type both struct {
 	top    string // of the checkout, without links
 	clone  *Clone
 	agreed map[string]Digest // by path from the top
-	// isGits reports whether git has these bytes for a path, so that a checkout or a stash may have put them there.
-	isGits func(path string, text []byte) bool
+	// isGits reports whether git has these bytes for a path in a commit, so that a checkout or a stash may have put them there:
+	// the commit is the one at which the board began, or the last one with work.
+	isGits func(commit moment, path string, text []byte) bool
 	// keep keeps the bytes of a file that does not come home, and returns the place in words.
 	keep func(name string, text []byte) string
 }
+
+// moment is one of two commits.
+type moment bool
+
+const (
+	atBase moment = false
+	atTip  moment = true
+)
 
 // pathOf returns the path of a file of the checkout from its top, with slashes, or "" for one that lies outside.
 func (x *both) pathOf(file string) string {
@@ -153,9 +162,9 @@ func (x *both) bring(name string, left []byte) (*event.HomeFile, error) {
 	switch {
 	case there && bytes.HasPrefix(home, left), known && digestOf(left) == agreed: // home may have it, and a person more
 		return nil, nil
-	case x.isGits(name, left):
+	case x.isGits(moment(known), name, left): // what was never handed out may be the work of an earlier task
 		return &event.HomeFile{Name: name, Why: event.ByGit}, nil
-	case !there && !known, there && known && digestOf(home) == agreed, there && !known && x.isGits(name, home):
+	case !there && !known, there && known && digestOf(home) == agreed, there && !known && x.isGits(atBase, name, home):
 		return nil, write(left)
 	case there && known && len(left) > agreed.Size && digestOf(left[:agreed.Size]) == agreed: // a work log
 		return nil, write(slices.Concat(home, left[agreed.Size:]))

@@ -14,7 +14,7 @@ import (
 func sides(t *testing.T) *both {
 	t.Helper()
 	x := &both{top: t.TempDir(), clone: &Clone{Top: t.TempDir()}, agreed: map[string]Digest{},
-		isGits: func(string, []byte) bool { return false }, keep: func(_ string, text []byte) string { return "kept: " + string(text) }}
+		isGits: func(moment, string, []byte) bool { return false }, keep: func(_ string, text []byte) string { return "kept: " + string(text) }}
 	write(t, x.home("k.yaml"), "tasks: [t/1.md]\n")
 	write(t, x.home("t/1.md"), "do it\n")
 	if err := x.handOut([]string{"t/1.md", "k.yaml"}); err != nil {
@@ -70,7 +70,7 @@ func TestBringHome(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			x.isGits = func(string, []byte) bool { return tt.gits }
+			x.isGits = func(moment, string, []byte) bool { return tt.gits }
 			stay, err := x.bringHome("k.yaml", []string{"t/1.md"})
 			if err != nil {
 				t.Fatal(err)
