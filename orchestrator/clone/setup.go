@@ -20,6 +20,9 @@ import (
 	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/proc"
 	"kanban-run/orchestrator/redact"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // includeFile names, at the top of a repository, ignored files that clones get.
@@ -28,6 +31,7 @@ const includeFile = ".worktreeinclude"
 const (
 	mostNamed = 5 // bounds the names in a text
 	setupTime = 15 * time.Minute
+	mostLeft  = 1000    // files of a setup that are known by name
 	mostSetup = 2 << 10 // bytes of the end of its output that are shown
 )
 
@@ -103,25 +107,54 @@ func (k *Keeper) include(repo *git.Repo, c *Clone) (files []string, err error) {
 	return files, nil
 }
 
-// learnSecrets has the redactor know the secrets in copied files such as .env: values of lines KEY=VALUE whose names say so.
-// They are read in the checkout, where no agent writes.
+// learnSecrets has the redactor know the secrets in copied files such as .env: values whose names say so, as the checkout has them and as
+// they were copied.
 func (k *Keeper) learnSecrets(c *Clone, files []string) error {
-	root, err := plainfile.OpenRoot(c.Home)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
 	var values []string
-	for _, name := range files {
-		for line := range strings.Lines(readIn(root, filepath.FromSlash(name))) {
-			key, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
-			if value = strings.Trim(strings.TrimSpace(value), `"'`); ok && (redact.IsSecretName(strings.TrimSpace(key)) || redact.IsSecretValue(value)) {
-				values = append(values, value)
-			}
+	for _, top := range []string{c.Home, c.Top} {
+		root, err := plainfile.OpenRoot(top)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // who removed the clone is told where it is made anew
 		}
+		if err != nil {
+			return err
+		}
+		for _, name := range files {
+			values = append(values, secretsIn(readIn(root, filepath.FromSlash(name)))...)
+		}
+		root.Close()
 	}
 	k.Redactor.Learn(values)
 	return nil
+}
+
+// secretsIn returns the values in lines KEY=VALUE that look secret, as a shell and as other programs read them.
+func secretsIn(text string) (values []string) {
+	note := func(key, value string) {
+		if redact.IsSecretName(strings.TrimSpace(key)) || redact.IsSecretValue(value) {
+			values = append(values, value)
+		}
+	}
+	for line := range strings.Lines(text) {
+		if key, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "="); ok {
+			whole, _, _ := strings.Cut(value, " #")
+			note(key, strings.Trim(strings.TrimSpace(whole), `"'`))
+			note(key, strings.Trim(strings.TrimSpace(value), `"'`))
+		}
+	}
+	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+	if err != nil {
+		return values
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if a, is := n.(*syntax.Assign); is && a.Name != nil && a.Value != nil {
+			if value, err := expand.Literal(&expand.Config{}, a.Value); err == nil {
+				note(a.Name.Value, value)
+			}
+		}
+		return true
+	})
+	return values
 }
 
 // copyInto copies a file or a link of the checkout. Anything else, such as a pipe, is passed over.
@@ -173,9 +206,18 @@ func (k *Keeper) setUp(repo *git.Repo, c *Clone, command, tip string) (left []st
 			return nil, err
 		}
 	}
-	out, err := repo.ForUser(k.Kill, c.Top, makeTime, "ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory")
-	for _, name := range split(out) {
-		left = append(left, strings.TrimSuffix(name, "/"))
+	list := func(more ...string) (names []string) { // a folder with a .git of its own is one name
+		args := append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, more...)
+		out, failed := repo.ForUser(k.Kill, c.Top, makeTime, args...)
+		err = errors.Join(err, failed)
+		for _, name := range split(out) {
+			names = append(names, strings.TrimSuffix(name, "/"))
+		}
+		return names
+	}
+	if left = list(); len(left) > mostLeft { // and what tasks put beside them is in no commit either
+		left = list("--directory", "--no-empty-directory")
+		k.Notice(fmt.Sprintf("the setup leaves more than %d files that git does not ignore: all in their folders goes into no commit: %s", mostLeft, event.List(left, mostNamed)))
 	}
 	return left, err
 }
@@ -201,8 +243,8 @@ func (k *Keeper) runSetup(repo *git.Repo, c *Clone, command string) error {
 	case exit.Stopped:
 		return context.Cause(k.Stop)
 	case !exit.Succeeded():
-		text := out.Bytes()
-		said := strings.TrimSpace(k.Redactor.String(string(text[max(0, len(text)-mostSetup):])))
+		text := k.Redactor.String(out.String()) // before it is cut
+		said := strings.TrimSpace(strings.ToValidUTF8(text[max(0, len(text)-mostSetup):], ""))
 		return &failure.Invalid{Err: fmt.Errorf("clones_setup: %s: %s: %s", command, exit.String(), said), Fix: "mend it, and the next run makes the clone anew"}
 	}
 	return nil
