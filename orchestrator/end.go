@@ -76,7 +76,7 @@ func (l *loop) finish(end flow.Finish, behind string, res *result.Result) (err e
 		err = l.ledger.Append(*p)
 	}
 	res.End = event.RunInterrupted{Outcome: end.Outcome, Reason: end.Text, By: end.By}
-	finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, By: end.By, Remarked: &end.Remarked, Steps: l.caller.Steps(), Behind: behind}
+	finished := event.RunFinished{Board: l.job.Board, Outcome: end.Outcome, Text: end.Text, By: end.By, Remarked: &end.Remarked, Steps: l.caller.Steps(), Behind: behind, Uncommitted: l.caller.Uncommitted()}
 	err = errors.Join(err, l.decisions.Save(), l.decisions.Foresee(finished), l.ledger.Finish(finished), l.carrier.RecordEvents())
 	if err == nil {
 		l.decisions.Close()
@@ -89,7 +89,7 @@ func (l *loop) finish(end flow.Finish, behind string, res *result.Result) (err e
 func (l *loop) interrupt(err error, behind string, res *result.Result) error {
 	res.Explain(l.stop, err)
 	end := res.End
-	end.Board, end.Waited, end.Quarantined, end.Behind, end.Unsaved = l.job.Board, l.member.CutWait(), l.caller.Quarantined(), behind, l.carrier.IsUnsaved()
+	end.Board, end.Waited, end.Quarantined, end.Behind, end.Unsaved, end.Uncommitted = l.job.Board, l.member.CutWait(), l.caller.Quarantined(), behind, l.carrier.IsUnsaved(), l.caller.Uncommitted()
 	failed := errors.Join(l.ledger.Finish(end), l.carrier.RecordEvents())
 	if end.Unsaved && !l.ledger.State().Running {
 		return nil

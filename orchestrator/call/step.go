@@ -1,6 +1,7 @@
 package call
 
 import (
+	"context"
 	"path"
 	"time"
 
@@ -18,6 +19,16 @@ func (c *Caller) BeginStep(at time.Time) {
 
 // Steps returns the number of steps that this run has finished, without those of the supervisor.
 func (c *Caller) Steps() int { return c.steps }
+
+// Uncommitted returns files of the checkout that no commit has, if the run has done anything there.
+func (c *Caller) Uncommitted() []string {
+	if c.steps == 0 || c.Journal.State().Clone != nil {
+		return nil
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(c.Stop), 2*time.Second) // also behind Ctrl-C
+	defer cancel()
+	return c.Workspace.Uncommitted(stop, c.Redactor)
+}
 
 // Left is the board as a step leaves it.
 type Left struct {

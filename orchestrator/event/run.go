@@ -117,6 +117,8 @@ type RunInterrupted struct {
 	// Changed reports that the run has ended because of a change that a person has to accept, see
 	// [FilesChanged].
 	Changed bool `json:"changed,omitempty"`
+	// Uncommitted are files in the checkout that no commit has; at most 20.
+	Uncommitted []string `json:"uncommitted,omitempty"`
 	// Clone is what a person may decide about the board's clone; nil: nothing.
 	Clone  *CloneAsks `json:"clone,omitempty"`
 	Behind string     `json:"behind,omitempty" text:"fact"` // see RunFinished
@@ -154,6 +156,8 @@ type RunFinished struct {
 	Remarked *bool  `json:"remarked,omitempty"`
 	Steps    int    `json:"steps"`
 	Marks    string `json:"marks_sha256,omitempty" text:"fact"` // SHA-256 of the marks of tasks at the end of the run
+
+	Uncommitted []string `json:"uncommitted,omitempty"` // see RunInterrupted
 	// Behind is the SHA-256 of the board if programs that hear of the end may still change it; a
 	// [BoardLeft] follows. It is "" if there are none.
 	Behind string `json:"behind,omitempty" text:"fact"`

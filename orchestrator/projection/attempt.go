@@ -132,10 +132,6 @@ func (f *Fold) accept(e event.ReplyAccepted) {
 	if e.Call != event.TaskCall {
 		return
 	}
-	f.uncommitted = nil // another list: an earlier one may be shown
-	for _, file := range e.Files {
-		f.uncommitted = append(f.uncommitted, file.Name)
-	}
 	t := f.taskOf(e.Task)
 	t.Status, t.Reviewed = e.Status, false
 	if f.say(e.Task, ""); e.Status != flow.StatusOK {

@@ -80,7 +80,7 @@ type Board struct {
 	Hint         string         `json:"hint,omitempty"`            // next action of a person; only in a SUMMARY
 	Session      string         `json:"session,omitempty"`         // last session of an agent that worked on a task
 	Clone        *Clone         `json:"clone,omitempty"`           // nil: agents work in the checkout
-	Uncommitted  []string       `json:"uncommitted,omitempty"`     // files in the checkout that no commit had when work was accepted last; at most 20
+	Uncommitted  []string       `json:"uncommitted,omitempty"`     // files in the checkout that no commit had when the last run ended; at most 20
 	Workdir      string         `json:"workdir,omitempty"`         // folder of the last run, the base of task paths
 	Records      uint64         `json:"records"`
 	Epoch        uint64         `json:"epoch"` // epoch of the last owner

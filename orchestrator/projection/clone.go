@@ -51,7 +51,7 @@ func (b *Board) Work() string {
 		if len(names) > 3 { // the list may be cut
 			words += " and more"
 		}
-		return "git status; in no commit when work was accepted last: " + cmp.Or(words, "the settings")
+		return "git status; in no commit when the run ended: " + cmp.Or(words, "the settings")
 	default:
 		return ""
 	}

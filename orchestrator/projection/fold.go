@@ -54,7 +54,7 @@ type Fold struct {
 	known   map[string]*Task // tasks by their path in the journal
 	changed []changed
 	words   int
-	// files that no commit had when work was accepted last
+	// files in the checkout that no commit had when the last run ended
 	uncommitted []string
 	clock
 }
@@ -171,9 +171,9 @@ func (f *Fold) applyRun(e event.Entry, _ event.Sentence) (mention, bool) {
 		f.Now = Now{Since: e.Time}
 		f.Runs++
 	case event.RunFinished:
-		f.endRun(ending{Outcome: ev.Outcome, Remarked: ev.IsRemarked(), By: ev.By})
+		f.endRun(ending{Outcome: ev.Outcome, Remarked: ev.IsRemarked(), By: ev.By}, ev.Uncommitted)
 	case event.RunInterrupted:
-		f.endRun(ending{Outcome: ev.Outcome, By: ev.By, Exit: ev.Exit, Hint: ev.Hint, Unsaved: ev.Unsaved})
+		f.endRun(ending{Outcome: ev.Outcome, By: ev.By, Exit: ev.Exit, Hint: ev.Hint, Unsaved: ev.Unsaved}, ev.Uncommitted)
 	case event.Acknowledged:
 		if ev.ID == "" { // a person decided while no run was at work
 			f.forget()
@@ -213,7 +213,10 @@ func (f *Fold) stepTook() time.Duration {
 }
 
 // endRun notes that the run has ended.
-func (f *Fold) endRun(e ending) { f.ending, f.idle, f.idles, f.Now = e, true, true, Now{} }
+func (f *Fold) endRun(e ending, uncommitted []string) {
+	f.ending, f.idle, f.idles, f.Now = e, true, true, Now{}
+	f.uncommitted = uncommitted
+}
 
 // Outcome returns the outcome of the last run, and whether it has ended.
 func (f *Fold) Outcome() (event.Outcome, bool) { return f.ending.Outcome, f.ending.Outcome != "" }

@@ -14,6 +14,7 @@ import (
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/proc"
+	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
 	"kanban-run/orchestrator/worktree"
 )
@@ -49,6 +50,17 @@ func (w *Workspace) FilesLeft(stop context.Context, mark proc.Mark) (left []even
 		left = append(left, event.LeftFile{Name: f.Name, State: f.State})
 	}
 	return left
+}
+
+// Uncommitted lists some of the project's files that the last commit lacks, without boards of other runs and without those
+// whose names hold a secret. It returns nil if git does not tell.
+func (w *Workspace) Uncommitted(stop context.Context, r *redact.Redactor) (names []string) {
+	for _, f := range w.FilesLeft(stop, proc.NewMark()) {
+		if !w.IsOfRuns(f.Name) && r.String(f.Name) == f.Name {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // Unignored returns those of some files of the work directory that git does not ignore. Without git it
