@@ -60,7 +60,11 @@ func (t *terminal) printGate(board string, g ledger.Gate) (int, error) {
 	case g.State == event.TeamDeleted:
 		text := fmt.Sprintf("%s; the runs are in %s", g.State, g.Archive)
 		if g.Clone != nil {
-			text += fmt.Sprintf("; its work is on %s (%s holds it, too), and the clone %s may go", strings.TrimPrefix(g.Clone.Branch, "refs/heads/"), g.Clone.Ref, g.Clone.Dir)
+			on := strings.TrimPrefix(g.Clone.Branch, "refs/heads/") + " (" + g.Clone.Ref + " holds it, too)"
+			if g.Clone.Unmoved {
+				on = g.Clone.Ref
+			}
+			text += fmt.Sprintf("; its work is on %s, and the clone %s may go", on, g.Clone.Dir)
 		}
 		return exitComplete, t.stdout.Printf("%s: %s\n", board, text)
 	case g.Reason != "":

@@ -68,6 +68,16 @@ func (c *Clone) Is() bool {
 	return json.Unmarshal(text, &id) == nil && id == madeFor{c.ID, c.Home}
 }
 
+// homeOf returns the checkout of which a folder is the clone of a board, or "".
+func homeOf(top string) string {
+	text, err := plainfile.Read(filepath.Join(top, ".git", idFile), maxFile)
+	var id madeFor
+	if err != nil || json.Unmarshal(text, &id) != nil {
+		return ""
+	}
+	return id.Home
+}
+
 // madeFor is the content of the file that tells a clone from any other repository.
 type madeFor struct {
 	ID   string `json:"id"`

@@ -52,7 +52,6 @@ type Keeper struct {
 	Turn
 	works  *gitstore.Works
 	both   *both    // nil: the board has no clone
-	handed []string // paths that earlier turns were handed
 	isNew  bool     // this run has made the clone, and no agent has worked in it
 }
 
@@ -66,6 +65,8 @@ func (k *Keeper) Enter() error {
 	switch {
 	case k.Run.DryRun, s.Clone == nil && !k.Run.Clones:
 		return nil
+	case s.Clone == nil && s.Step == nil && k.isOver():
+		return nil
 	case s.Clone == nil && (s.WorkedIn != "" || s.Finished > 0):
 		k.Notice("the board was begun in the checkout, and goes on there without a clone")
 		return nil
@@ -75,6 +76,9 @@ func (k *Keeper) Enter() error {
 	repo, err := k.open()
 	if err != nil {
 		return err
+	}
+	if of := homeOf(repo.Top); of != "" {
+		return &failure.Invalid{Err: fmt.Errorf("clones: %s is the clone of a board of %s", repo.Top, of), Fix: "run it there: cd " + failure.Quote(of)}
 	}
 	name, err := k.nameIn(repo.Top)
 	if err != nil {
@@ -102,10 +106,6 @@ func (k *Keeper) Enter() error {
 	}
 	top := durable.RealPath(repo.Top)
 	k.both = &both{top: top, clone: c, agreed: map[string]Digest{}, keep: k.keepAside}
-	var agreed map[string]Digest
-	if json.Unmarshal(k.Folder.ReadNote().Parts[k.Name()], &agreed) == nil {
-		k.handed = slices.Collect(maps.Keys(agreed))
-	}
 	if err := k.Workspace.WorkIn(c.Top, top); err != nil {
 		return err
 	}
@@ -115,6 +115,13 @@ func (k *Keeper) Enter() error {
 	}
 	k.Watch(repo.Top, c.Top)
 	return nil
+}
+
+// isOver reports whether the board has nothing to do, so that it needs no clone.
+func (k *Keeper) isOver() bool {
+	b, err := k.Workspace.LookAgain()
+	k.Workspace.Forget()
+	return err == nil && b.Terminal()
 }
 
 // open opens the repository of the board, and ends what a killed run has left of git and of a setup. Errors:
@@ -317,6 +324,11 @@ func (k *Keeper) Begin(t *guard.Turn) (any, error) {
 	if !k.both.clone.Is() {
 		return nil, spoiled(k.both.clone)
 	}
+	if step := k.Journal.State().Step; step != nil && step.IsWork() && step.Started == 0 { // before its work is paid
+		if _, err := k.checkHead(); err != nil {
+			return nil, err
+		}
+	}
 	t.Apart = true
 	kanban, tasks := k.paths()
 	if err := k.both.handOut(append(tasks, kanban)); err != nil {
@@ -403,6 +415,23 @@ func (e *StrayError) Hint() string {
 		failure.Quote(e.Top), e.Tip)
 }
 
+// checkHead returns the HEAD of the clone. Errors: *StrayError if it does not follow the work so far.
+func (k *Keeper) checkHead() (git.Head, error) {
+	s, c := k.Journal.State().Clone, k.both.clone
+	head := c.Head()
+	follows := head.Commit == s.Tip || s.IsAnswered(event.CloneStray, event.Accept) && s.Asks.Head == head.Commit
+	if head.Commit != "" && !follows {
+		var err error
+		if follows, err = k.works.Follows(k.Kill, c.Objects(), head.Commit, s.Tip); err != nil {
+			return head, err
+		}
+	}
+	if !follows {
+		return head, &StrayError{c.Top, head.Branch, head.Commit, s.Tip}
+	}
+	return head, nil
+}
+
 // Keep makes a commit of accepted work, has the clone follow it, and journals that. Errors: *StrayError,
 // *gitstore.SecretError.
 func (k *Keeper) Keep(due flow.DueWork) error {
@@ -414,25 +443,15 @@ func (k *Keeper) Keep(due flow.DueWork) error {
 	if !c.Is() {
 		return spoiled(c)
 	}
-	head := c.Head()
-	follows := s.IsAnswered(event.CloneStray, event.Accept) && s.Asks.Head == head.Commit
-	var err error
-	if head.Commit != "" && !follows {
-		if follows, err = k.works.Follows(k.Kill, c.Objects(), head.Commit, s.Tip); err != nil {
-			return err
-		}
-	}
-	if !follows {
-		return &StrayError{c.Top, head.Branch, head.Commit, s.Tip}
+	head, err := k.checkHead()
+	if err != nil {
+		return err
 	}
 	kanban, tasks := k.paths()
 	tasks = append(tasks, slices.Collect(maps.Keys(k.both.agreed))...) // also those that are off the list by now
-	tasks = append(tasks, k.handed...)
-	for _, t := range k.Journal.State().Statuses {
-		if ref, _ := k.Workspace.Place.Resolve(t.Task); ref.Abs != "" && k.both.pathOf(ref.Abs) != "" {
-			tasks = append(tasks, k.both.pathOf(ref.Abs))
-		}
-	}
+	slices.Sort(tasks)
+	listed := slices.DeleteFunc(slices.Compact(tasks), func(p string) bool { return p == kanban || slices.Contains(s.Tasks, p) })
+	tasks = slices.Concat(s.Tasks, listed)
 	work := gitstore.Work{Tip: s.Tip, Base: s.Base, Message: k.message(due), Head: head.Commit, Objects: c.Objects(), Ref: s.Ref, Branch: s.Branch,
 		Except: slices.Concat([]string{kanban}, tasks, s.Out, []string{k.both.pathOf(filepath.Dir(k.Folder.Path)), k.both.pathOf(filepath.Join(filepath.Dir(k.Workspace.Path), "DECISIONS.md"))})}
 	if s.Task == due.Task {
@@ -445,7 +464,7 @@ func (k *Keeper) Keep(due flow.DueWork) error {
 	}
 	failpoint.At("work-committed")
 	done := event.WorkKept{Board: k.Board, Step: slices.Max(due.Steps), Task: due.Task, Tip: kept.Commit, Parent: kept.Parent,
-		LeftOut: kept.LeftOut, Unmoved: !kept.Branched, Unchanged: kept.Commit == s.Tip}
+		Tasks: listed, LeftOut: kept.LeftOut, Unmoved: !kept.Branched, Unchanged: kept.Commit == s.Tip}
 	if !done.Unchanged {
 		if err := c.Follow(kept.Commit, kept.Pack, kept.Index); err != nil {
 			return err

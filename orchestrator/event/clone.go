@@ -34,7 +34,11 @@ func (e CloneMade) Sentence() Sentence {
 		weight, text = Warning, text+"; not committed, and so not in it: "+List(e.Without, mostNamed)
 	}
 	if e.Lost > 0 {
-		weight, text = Warning, fmt.Sprintf("%s; the work of step %d was in no commit, and is gone with the clone", text, e.Lost)
+		where := "is gone with the clone"
+		if e.Aside != "" {
+			where = "is there"
+		}
+		weight, text = Warning, fmt.Sprintf("%s; the work of step %d was in no commit, and %s", text, e.Lost, where)
 	}
 	return say(weight, text)
 }
@@ -75,6 +79,7 @@ type WorkKept struct {
 	Task      string   `json:"task" text:"name"`
 	Tip       string   `json:"tip" text:"fact"`     // commit with all accepted work
 	Parent    string   `json:"parent" text:"fact"`  // of Tip, or of the commit that Tip would have replaced
+	Tasks     []string `json:"tasks,omitempty"`     // paths from the top of tasks that the board lists since, which go into no commit
 	LeftOut   []string `json:"left_out,omitempty"`  // what git could not take, each with its reason
 	Unmoved   bool     `json:"unmoved,omitempty"`   // the branch stays where a person has put it
 	Unchanged bool     `json:"unchanged,omitempty"` // nothing was new, so there is no new commit
@@ -144,9 +149,10 @@ type CloneAsks struct {
 	Why  string `json:"why" text:"fact"`            // such as [CloneStray]
 	Head string `json:"head,omitempty" text:"fact"` // the commit at which the clone was left, of CloneStray
 
-	// Of CloneTakenBack: the first step whose work the board at home lacks, and the tasks of that work.
-	Step  int      `json:"step,omitempty"`
-	Tasks []string `json:"tasks,omitempty" text:"name"`
+	// Of CloneTakenBack: the first step whose work the board at home lacks, the tasks of that work, and the board.
+	Step     int      `json:"step,omitempty"`
+	Tasks    []string `json:"tasks,omitempty" text:"name"`
+	BoardSHA string   `json:"board_sha256,omitempty" text:"fact"` // of the board that was asked about
 }
 
 // Why a person is asked about a clone.

@@ -17,7 +17,8 @@ type Clone struct {
 	From   string   `json:"from,omitempty"`
 	Base   string   `json:"base"` // commit from which the first clone was made
 	Ready  bool     `json:"ready,omitempty"`
-	Out    []string `json:"out,omitempty"` // paths from the top that go into no commit
+	Out    []string `json:"out,omitempty"`   // paths from the top that go into no commit
+	Tasks  []string `json:"tasks,omitempty"` // the same of the tasks that the board has listed
 
 	// The last commit, and the task whose work it has: Task is "" for Base.
 	Tip    string `json:"tip"`
@@ -95,6 +96,11 @@ func (c *Clone) IsAnswered(why string, choice event.Choice) bool {
 	return c != nil && c.Asks != nil && c.Asks.Why == why && c.Answer == choice
 }
 
+// IsOver reports whether what a run asked was about another board than the one that stands now.
+func (c *Clone) IsOver(sha string) bool {
+	return c != nil && c.Asks != nil && c.Asks.BoardSHA != "" && c.Asks.BoardSHA != sha
+}
+
 // askOfClone notes what a run asks about the clone; nil: nothing.
 func (s *State) askOfClone(asks *event.CloneAsks) {
 	if s.Clone == nil {
@@ -146,7 +152,7 @@ func (s *State) applyCloneMade(e event.CloneMade) error {
 	}
 	made := Clone{Dir: e.Dir, ID: e.ID, Ref: e.Ref, Branch: e.Branch, From: e.From, Base: e.Tip, Tip: e.Tip}
 	if was := s.Clone; was != nil && was.Task != "" {
-		made.Base, made.Parent, made.Task, made.Was = was.Base, was.Parent, was.Task, was.Was
+		made.Base, made.Parent, made.Task, made.Was, made.Tasks = was.Base, was.Parent, was.Task, was.Was, was.Tasks
 	}
 	s.Clone = &made
 	s.redo(e.Lost)
@@ -171,6 +177,7 @@ func (s *State) applyWorkKept(e event.WorkKept) error {
 	if !e.Unchanged {
 		clone.Tip, clone.Parent, clone.Task = e.Tip, e.Parent, e.Task
 	}
+	clone.Tasks = append(slices.Clip(clone.Tasks), e.Tasks...)
 	if clone.Task == clone.Due.Task {
 		clone.Was = clone.Due
 	}

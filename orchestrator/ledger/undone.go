@@ -51,7 +51,7 @@ func (l *Ledger) FindUndone(stop context.Context, w *workspace.Workspace, b *boa
 	files.AreGone = func([]event.LeftFile) bool { return false } // they were never at home
 	e, err := FindUndone(l.dir, l.State(), l.board, b, workspace.ListOf(b, w.Place.ReadTask), files)
 	if err == nil && e != nil && e.Step > 0 && e.Gone == "" {
-		return nil, &TakenBackError{Step: e.Step, Tasks: e.Tasks}
+		return nil, &TakenBackError{Step: e.Step, Tasks: e.Tasks, BoardSHA: e.BoardSHA}
 	}
 	return e, err // a person has taken a mark off
 }
@@ -61,6 +61,8 @@ func (l *Ledger) FindUndone(stop context.Context, w *workspace.Workspace, b *boa
 type TakenBackError struct {
 	Step  int
 	Tasks []string
+
+	BoardSHA string
 }
 
 func (e *TakenBackError) Error() string {
@@ -70,7 +72,7 @@ func (e *TakenBackError) Error() string {
 
 // AsksOfClone says that a person may decide.
 func (e *TakenBackError) AsksOfClone() event.CloneAsks {
-	return event.CloneAsks{Why: event.CloneTakenBack, Step: e.Step, Tasks: e.Tasks}
+	return event.CloneAsks{Why: event.CloneTakenBack, Step: e.Step, Tasks: e.Tasks, BoardSHA: e.BoardSHA}
 }
 
 // Hint names the ways to continue.

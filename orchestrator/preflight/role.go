@@ -10,6 +10,7 @@ import (
 	"kanban-run/orchestrator/board"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/git"
+	"kanban-run/orchestrator/plainfile"
 	"kanban-run/orchestrator/roster"
 	"kanban-run/orchestrator/workspace"
 	"kanban-run/roles"
@@ -83,18 +84,38 @@ func (p *Prepared) CheckClone(isNew bool) error {
 		}
 		for _, command := range [][]string{player.Assignment.Command, player.Role.Review.Command} {
 			for _, word := range command {
-				at := func(dir string) bool {
-					info, err := os.Stat(filepath.Join(dir, word))
-					return err == nil && info.Mode().IsRegular()
+				if filepath.IsAbs(word) {
+					continue
 				}
-				if !filepath.IsAbs(word) && at(p.Workspace.HomeDir()) && !at(p.Workspace.WorkDir()) {
+				home, there := filepath.Join(p.Workspace.HomeDir(), word), filepath.Join(p.Workspace.WorkDir(), word)
+				switch {
+				case !isFile(home):
+				case !isFile(there):
 					return notInClone(fmt.Errorf("role %s: %s is not in the clone", player.Role.Name, word))
+				case !isSame(home, there) && !said[word]:
+					said[word] = true
+					p.warn("role %s: %s is another one in the clone than here, and the one there is started: cp %s %s brings yours in", player.Role.Name, word, failure.Quote(home), failure.Quote(there))
 				}
 			}
 		}
 	}
 	return nil
 }
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// isSame reports whether two programs have the same bytes. One that cannot be read, or is too long for a script, counts as the same.
+func isSame(a, b string) bool {
+	one, err := plainfile.Read(a, maxScript)
+	other, failed := plainfile.Read(b, maxScript)
+	return err != nil || failed != nil || string(one) == string(other)
+}
+
+// maxScript bounds a script, in bytes.
+const maxScript = 1 << 20
 
 func notInClone(err error) error {
 	return &failure.Invalid{Err: fmt.Errorf("clones: %w", err), Fix: "commit it, or name it in .worktreeinclude; one that lies elsewhere is named by its whole path"}

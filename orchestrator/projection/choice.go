@@ -167,6 +167,8 @@ func (f *Facts) Question(h *flow.History) *Question {
 		return ask(event.AboutQuarantine, f.whyQuarantined(s), f.quarantineChoices(s)...)
 	case len(s.Quarantine) > 0: // there are asides, too; each choice names its own tasks
 		return askOfEnd(event.AboutAside, f.asideChoices(s)...)
+	case s.Outcome == event.NeedsPerson && s.Clone.IsOver(f.Board.SHA):
+		return nil
 	case s.Outcome == event.NeedsPerson && s.Clone != nil && s.Clone.Asks != nil:
 		return askOfEnd(event.AboutClone, cloneChoices(s)...)
 	case s.Outcome == event.NeedsPerson && !s.Spent:
