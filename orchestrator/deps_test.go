@@ -359,6 +359,18 @@ var arrows = map[string]map[string]string{
 		"orchestrator/rundir":    "what does not come home is kept in the run's folder",
 		"orchestrator/workspace": "the work directory is in the clone",
 	},
+	"orchestrator/land": {
+		"orchestrator/clone":     "a clone whose work has landed goes",
+		"orchestrator/durable":   "one board lands after the other, and what lands outlives a power cut",
+		"orchestrator/event":     "a landing is journaled",
+		"orchestrator/failpoint": "tests kill it between two acts",
+		"orchestrator/failure":   "what it finds makes a landing impossible",
+		"orchestrator/flow":      "flow knows the work, and keeps how it stands",
+		"orchestrator/git":       "it asks git",
+		"orchestrator/gitstore":  "which makes the merge",
+		"orchestrator/plainfile": "a file of the checkout may be anything",
+		"orchestrator/rundir":    "files are laid out in the run's folder",
+	},
 	"orchestrator/gitstore": {
 		"orchestrator/durable":   "a folder has one name",
 		"orchestrator/event":     "a checkpoint follows an event",

@@ -24,7 +24,7 @@ var flowFiles = []map[string]string{
 		"provider.go": "provider", "supervision.go": "supervision", "checkpoint.go": "supervision", "block.go": "supervision",
 		"custody.go": "custody", "reassign.go": "reassign", "limits.go": "limits", "retry.go": "retry", "review.go": "review",
 		"watch.go": "watch", "judge.go": "watch", "tool.go": "tool", "walk.go": "walk", "board.go": "board", "teardown.go": "teardown",
-		"changed.go": "changed", "checkout.go": "checkout", "gitway.go": "gitway", "clone.go": "clone", "reconcile.go": "reconcile",
+		"changed.go": "changed", "checkout.go": "checkout", "gitway.go": "gitway", "clone.go": "clone", "land.go": "land", "reconcile.go": "reconcile",
 	},
 	{
 		"next.go": "", "end.go": "", "transition.go": "", "run.go": "", "step.go": "", "attempt.go": "", "undone.go": "",

@@ -82,7 +82,7 @@ func groups() []group {
 	return []group{
 		{"run", []command{runCommand(), checkCommand(), initCommand(), demoCommand()}},
 		{"look", []command{statusCommand(), logCommand(), reportCommand(), viewCommand()}},
-		{"decide", []command{inboxCommand(), ackCommand(), tellCommand(), teardownCommand()}},
+		{"decide", []command{inboxCommand(), ackCommand(), tellCommand(), landCommand(), teardownCommand()}},
 		{"more", []command{onceCommand(), superviseCommand(), configCommand(), rolesCommand(), schemaCommand(), docsCommand(),
 			versionCommand(), completionCommand()}},
 	}

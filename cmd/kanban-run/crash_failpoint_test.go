@@ -78,7 +78,7 @@ func places() []place {
 // TestPlacesAreTrue: no place is missing in the table, and none is made up.
 func TestPlacesAreTrue(t *testing.T) {
 	inSource := placesInSource(t)
-	for _, p := range slices.Concat(places(), walkPlaces()) {
+	for _, p := range slices.Concat(places(), walkPlaces(), landPlaces()) {
 		if !inSource[p.name] {
 			t.Errorf("the table has %s and the source has not", p.name)
 		}

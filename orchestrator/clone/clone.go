@@ -226,6 +226,20 @@ func (c *Clone) setAside() (string, error) {
 	}
 }
 
+// Remove removes the clone, and what a killed call has left of it. What else lies in its place stays.
+func (c *Clone) Remove() error {
+	going := c.Top + ".landed"
+	if c.Is() {
+		if err := errors.Join(os.RemoveAll(going), os.Rename(c.Top, going)); err != nil {
+			return fmt.Errorf("remove the clone: %w", err)
+		}
+	}
+	if err := os.RemoveAll(going); err != nil {
+		return fmt.Errorf("remove the clone: %w", err)
+	}
+	return nil
+}
+
 // Head returns what is checked out in the clone. It has no commit if there is none, or if the folder .git is not the one
 // that was made.
 func (c *Clone) Head() git.Head {

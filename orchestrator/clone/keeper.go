@@ -50,9 +50,9 @@ type Turn struct {
 // Keeper keeps the clone of one run's board. It is a [guard.Guard].
 type Keeper struct {
 	Turn
-	works  *gitstore.Works
-	both   *both    // nil: the board has no clone
-	isNew  bool     // this run has made the clone, and no agent has worked in it
+	works *gitstore.Works
+	both  *both // nil: the board has no clone
+	isNew bool  // this run has made the clone, and no agent has worked in it
 }
 
 // NewKeeper returns the keeper of a run.
@@ -67,7 +67,7 @@ func (k *Keeper) Enter() error {
 		return nil
 	case s.Clone == nil && s.Step == nil && k.isOver():
 		return nil
-	case s.Clone == nil && (s.WorkedIn != "" || s.Finished > 0):
+	case s.Clone == nil && s.Landing == nil && (s.WorkedIn != "" || s.Finished > 0):
 		k.Notice("the board was begun in the checkout, and goes on there without a clone")
 		return nil
 	case k.Run.Git.On:

@@ -27,6 +27,7 @@ var types = byKind(
 	ToolUnavailable{}, ToolsUsed{},
 	CheckoutMoved{}, PushFailed{}, Pushed{}, LeftOut{},
 	CloneMade{}, CloneReady{}, WorkKept{}, KeptHome{},
+	LandStarted{}, Landed{}, LandRefused{},
 	FilesChanged{}, FilesSettled{},
 	WorkUndone{},
 	TaskSetAside{},

@@ -20,7 +20,7 @@ var facts = []string{
 	// hashes and marks
 	".after_sha256", ".before.board_sha256", ".before_sha256", ".behind", ".board_sha256", ".decide_sha256", ".digest", ".files[].sha256",
 	".files[].was_sha256", ".files[].state", ".finding", ".given", ".kept[].sha256", ".leaving.finding", ".leaving.tree", ".mark", ".place",
-	".marks_sha256", ".quarantined[].task_sha256", ".report_sha256", ".snapshot_hash", ".snapshot_hashes[]", ".stored", ".clone.board_sha256", ".clone.head", ".clone.why", ".clone_id", ".parent", ".tip",
+	".marks_sha256", ".quarantined[].task_sha256", ".report_sha256", ".snapshot_hash", ".snapshot_hashes[]", ".stored", ".clone.board_sha256", ".clone.head", ".clone.why", ".from", ".to", ".why", ".clone_id", ".parent", ".tip",
 	".task_sha256", ".tasks_sha256", ".tree", ".owner", ".owners[]", ".previous_owner",
 	// words of this program, or of a schema
 	".action", ".adapter", ".anomaly_type", ".check", ".data.status", ".data.supervision_verdict", ".data.verification", ".executor",
@@ -33,7 +33,7 @@ var facts = []string{
 // names are the texts by which a later run goes: an event with a secret in one is refused.
 var names = []string{
 	".before.current", ".clone.tasks[]", ".checkpoint", ".checkpoint.after", ".checkpoint.again", ".checkpoint.id", ".checkpoint.scope[]",
-	".current", ".dir", ".file", ".from_branch", ".next_task", ".path", ".quarantined[].task", ".ref", ".renamed[].from", ".renamed[].to", ".supervision.at[].after",
+	".current", ".dir", ".file", ".from_branch", ".next_task", ".onto_branch", ".path", ".quarantined[].task", ".ref", ".renamed[].from", ".renamed[].to", ".supervision.at[].after",
 	".supervision.at[].id", ".supervision.at[].scope[]", ".task", ".tasks[]", ".work_branch",
 }
 

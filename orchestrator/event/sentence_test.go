@@ -121,6 +121,8 @@ func sentences() []event.Event {
 		event.CheckoutMoved{AttemptRef: work, Moves: []string{"checkout: moving from work to main", "stash: WIP"}},
 		event.CloneMade{Board: "b", Dir: "/p.clones/b", Tip: "0123456789abcdef"}, event.CloneMade{Board: "b", Dir: "/p.clones/b", Tip: "0123456789abcdef", Aside: "/p.clones/b.old-1", Lost: 2, Without: []string{"code.txt"}},
 		event.CloneReady{Board: "b"}, event.CloneReady{Board: "b", Setup: "npm ci", Files: []string{".env"}},
+		event.LandStarted{Onto: "refs/heads/main"}, event.Landed{Onto: "refs/heads/main", From: "0123456789abcdef", To: "fedcba9876543210"}, event.Landed{Onto: "refs/heads/main", From: "fedcba9876543210", To: "fedcba9876543210"},
+		event.LandRefused{Onto: "refs/heads/main", Why: event.LandConflict, Text: "both sides have changed a.go"},
 		event.WorkKept{Step: 2, Task: "t.md", Tip: "0123456789abcdef"}, event.WorkKept{Step: 2, Task: "t.md", Unchanged: true}, event.WorkKept{Step: 2, Task: "t.md", Tip: "0123456789abcdef", Unmoved: true, LeftOut: []string{"web (a repository of its own)"}},
 		event.KeptHome{Board: "b", Step: 2, Files: []event.HomeFile{{Name: "t.md", Why: event.ByGit}}}, event.KeptHome{Board: "b", Step: 2, Files: []event.HomeFile{{Name: "t.md", Why: event.ByBoth, Kept: "kept/t.md"}}},
 		event.LeftOut{Board: "b", Branch: "board/b", Names: []string{"web (a repository of its own)"}},

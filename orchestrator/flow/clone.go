@@ -153,6 +153,8 @@ func (s *State) applyCloneMade(e event.CloneMade) error {
 	made := Clone{Dir: e.Dir, ID: e.ID, Ref: e.Ref, Branch: e.Branch, From: e.From, Base: e.Tip, Tip: e.Tip}
 	if was := s.Clone; was != nil && was.Task != "" {
 		made.Base, made.Parent, made.Task, made.Was, made.Tasks = was.Base, was.Parent, was.Task, was.Was, was.Tasks
+	} else {
+		s.Landing = nil // it was about other work
 	}
 	s.Clone = &made
 	s.redo(e.Lost)
@@ -176,6 +178,7 @@ func (s *State) applyWorkKept(e event.WorkKept) error {
 	clone := *s.Clone
 	if !e.Unchanged {
 		clone.Tip, clone.Parent, clone.Task = e.Tip, e.Parent, e.Task
+		s.Landing = nil
 	}
 	clone.Tasks = append(slices.Clip(clone.Tasks), e.Tasks...)
 	if clone.Task == clone.Due.Task {

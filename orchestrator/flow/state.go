@@ -75,6 +75,7 @@ type State struct {
 	Unpushed   string        `json:"unpushed,omitempty"`        // why checkpoints have not reached the remote; "": they have, or there is none
 	UnpushedTo string        `json:"unpushed_branch,omitempty"` // branch of those checkpoints
 	Clone      *Clone        `json:"clone,omitempty"`           // in which the agents work; nil: in the checkout
+	Landing    *Landing      `json:"landing,omitempty"`         // of the work of the clone, or of the last one; nil: nobody has tried
 	Git        *event.GitWay `json:"git,omitempty"`             // route of the last run with checkpoints in git; nil: there was none
 }
 

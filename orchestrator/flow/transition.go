@@ -82,6 +82,9 @@ var transitions = byKind(
 	on((*State).applyCloneMade),
 	on((*State).applyCloneReady),
 	on((*State).applyWorkKept),
+	on((*State).applyLandStarted),
+	on((*State).applyLanded),
+	on((*State).applyLandRefused),
 	on(nothing[event.KeptHome]),
 
 	// changed

@@ -267,6 +267,9 @@ func (p *page) settings(b *projection.Board) (all []pairView) {
 		add("clone", b.Clone.Dir)
 	}
 	add("work", b.Work())
+	if state, words := b.Lands(); words != "" {
+		add("landing", state+": "+words)
+	}
 	add("runs", fmt.Sprint(b.Runs))
 	add("journal", event.Count(int(b.Records), "record"))
 	return all

@@ -80,6 +80,7 @@ type Board struct {
 	Hint         string         `json:"hint,omitempty"`            // next action of a person; only in a SUMMARY
 	Session      string         `json:"session,omitempty"`         // last session of an agent that worked on a task
 	Clone        *Clone         `json:"clone,omitempty"`           // nil: agents work in the checkout
+	Landing      *Landing       `json:"landing,omitempty"`         // of the work in the clone, or of the last one; nil: nobody has tried
 	Uncommitted  []string       `json:"uncommitted,omitempty"`     // files in the checkout that no commit had when the last run ended; at most 20
 	Workdir      string         `json:"workdir,omitempty"`         // folder of the last run, the base of task paths
 	Records      uint64         `json:"records"`
@@ -197,7 +198,7 @@ func (f *Fold) Board(path string, h *flow.History, facts Facts) Board {
 		Totals: f.Totals, Began: f.Began, Runs: f.Runs, LastRun: f.LastRun,
 		Used: flow.Tally{Used: used}, Limits: s.Limits, Agent: facts.Live, Next: facts.Next, Refused: facts.Refused,
 		Supervisor: newSupervisor(s.Supervisor), MissingTools: f.Tools, Notices: f.Notices, Lenient: s.Lenient,
-		Unanswered: s.Teardown.Unanswered(), Unpushed: s.Unpushed, Branch: s.UnpushedTo, Session: s.Session, Workdir: f.Workdir, Clone: newClone(s.Clone), Uncommitted: f.left(s),
+		Unanswered: s.Teardown.Unanswered(), Unpushed: s.Unpushed, Branch: s.UnpushedTo, Session: s.Session, Workdir: f.Workdir, Clone: newClone(s.Clone), Landing: newLanding(s.Landing), Uncommitted: f.left(s),
 		Records: max(f.Records, h.Seq), Epoch: h.Custody.Epoch, Owner: h.Custody.Owner, Locked: h.Custody.Locked,
 		Actions: f.Actions, Healthy: f.healthy(), From: f.start, To: f.Last, Log: facts.Log,
 		Journal: facts.Journal, Damage: facts.Damage, Archive: facts.Archive, Earlier: f.Earlier, Steps: slices.Clone(f.Steps),

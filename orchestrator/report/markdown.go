@@ -117,6 +117,9 @@ func (m *markdown) overview(boards []*projection.Board) {
 		if work := b.Work(); work != "" {
 			m.line("\n**%s**: its work: %s", b.Board, work)
 		}
+		if state, words := b.Lands(); words != "" {
+			m.line("\n**%s**: landing: %s: %s", b.Board, state, words)
+		}
 	}
 	for i := range boards {
 		if b := boards[i]; b.Weight != event.Success {

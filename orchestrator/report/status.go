@@ -125,6 +125,9 @@ func (s Screen) figures(b *projection.Board, verbose bool, row func(name, format
 	if work := b.Work(); work != "" {
 		row("work", "%s", work)
 	}
+	if state, words := b.Lands(); words != "" {
+		row("landing", "%s: %s", state, words)
+	}
 	row("cost", "%s", costOf(b))
 	if limits := b.Limits.String(); limits != "" {
 		row("limits", "%s", limits)

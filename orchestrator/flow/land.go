@@ -1,0 +1,83 @@
+package flow
+
+import (
+	"fmt"
+
+	"kanban-run/orchestrator/event"
+)
+
+// Landing is how the work of a board stands with the branch that is to have it.
+type Landing struct {
+	State string   `json:"state"`          // [LandStarted], [Landed], or why it does not land, such as event.LandConflict
+	Tip   string   `json:"tip"`            // commit with the work
+	Onto  string   `json:"onto"`           // branch, with refs/heads/
+	From  string   `json:"from,omitempty"` // commit of the branch before
+	To    string   `json:"to,omitempty"`   // and behind
+	Ref   string   `json:"ref,omitempty"`  // holds work that has landed
+	Files []string `json:"files,omitempty"`
+	Text  string   `json:"text,omitempty"`
+	Fix   string   `json:"fix,omitempty"`
+}
+
+// Said says in words how the work stands.
+func (l *Landing) Said() string {
+	switch l.State {
+	case Landed:
+		return event.LandedText(l.Onto, l.From, l.To)
+	case LandStarted:
+		return "a landing was killed"
+	case event.LandTakenBack:
+		return l.Text
+	default:
+		return event.RefusedText(l.Onto, l.Text)
+	}
+}
+
+// Values of Landing.State besides those of event.LandRefused.
+const (
+	LandStarted = "started"
+	Landed      = "landed"
+)
+
+// canLand reports whether the board has work that no agent is at.
+func (s *State) canLand() bool { return s.Clone != nil && (s.Step == nil || s.Step.Running == 0) }
+
+func (s *State) applyLandStarted(e event.LandStarted) error {
+	if !s.canLand() {
+		return refuse(e, "nothing can land")
+	}
+	s.Landing = &Landing{State: LandStarted, Tip: e.Tip, Onto: e.Onto, From: e.From, To: e.To}
+	return nil
+}
+
+// applyLanded ends the clone: the board has no work of its own any more.
+func (s *State) applyLanded(e event.Landed) error {
+	if !s.canLand() && !s.hasLanded() {
+		return refuse(e, "nothing can land")
+	}
+	s.Clone = nil
+	s.Landing = &Landing{State: Landed, Tip: e.Tip, Onto: e.Onto, From: e.From, To: e.To, Ref: e.Ref}
+	if e.From != e.To {
+		s.Landing.Fix = fmt.Sprintf("git reset --keep %.12s takes it back", e.From)
+	}
+	return nil
+}
+
+// hasLanded reports whether the work of the last clone has landed, whatever became of it since.
+func (s *State) hasLanded() bool {
+	return s.Clone == nil && s.Landing != nil && (s.Landing.State == Landed || s.Landing.State == event.LandTakenBack)
+}
+
+func (s *State) applyLandRefused(e event.LandRefused) error {
+	switch {
+	case e.Why == event.LandTakenBack && s.hasLanded():
+		landing := *s.Landing
+		landing.State, landing.Text, landing.Fix = e.Why, e.Text, e.Fix
+		s.Landing = &landing
+	case s.canLand():
+		s.Landing = &Landing{State: e.Why, Tip: e.Tip, Onto: e.Onto, Files: e.Files, Text: e.Text, Fix: e.Fix}
+	default:
+		return refuse(e, "nothing can land")
+	}
+	return nil
+}

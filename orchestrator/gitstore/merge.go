@@ -1,0 +1,304 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kanban-run/orchestrator/git"
+)
+
+// References of work that is on its way, or that is there.
+const (
+	HeldRefs   = "refs/kanban-run/landing/" // the result of a merge, until the target has it
+	LandedRefs = "refs/kanban-run/landed/"  // work that the target has, or had
+)
+
+// Merging is a merge of a board's work that is to be made.
+type Merging struct {
+	Base    string // commit at which the board began; "": it does not matter
+	Tip     string // its work
+	Onto    string // commit of the target
+	Message string
+	Scratch string // folder for files, which is made and removed
+}
+
+// Merged is the result of a merge. At most one of the fields Commit, IsThere, IsRewritten and Conflicts is set.
+type Merged struct {
+	Commit      string   // has the work and the target; it is Tip where that follows the target
+	IsThere     bool     // the target has the work already
+	IsRewritten bool     // the target does not have Base any more, so a merge would bring back what was taken away
+	Conflicts   []string // paths that both sides have changed, and that nobody has merged
+}
+
+// Merge merges work onto a target, in the repository alone: no file and no reference changes. Of attributes only those of
+// the target count, as git would merge in a checkout of it. Errors: *UnfitError.
+func (w *Works) Merge(stop context.Context, m Merging) (merged Merged, err error) {
+	at, home := *w.store, *w.store.repo
+	home.Tree = m.Scratch
+	at.repo = &home
+	s := &at
+	err = s.inCalls(func() error {
+		if err := errors.Join(os.RemoveAll(m.Scratch), os.MkdirAll(m.Scratch, 0o700)); err != nil {
+			return err
+		}
+		defer os.RemoveAll(m.Scratch)
+		has := func(a, b string) bool {
+			is, failed := s.isAncestor(stop, a, b)
+			err = errors.Join(err, failed)
+			return is
+		}
+		merged.IsThere = has(m.Tip, m.Onto)
+		merged.IsRewritten = !merged.IsThere && m.Base != "" && !has(m.Base, m.Onto)
+		if err != nil || merged.IsThere || merged.IsRewritten {
+			return err
+		}
+		if has(m.Onto, m.Tip) && err == nil {
+			merged.Commit = m.Tip
+			return nil
+		}
+		if err == nil {
+			merged, err = s.mergeTrees(stop, m)
+		}
+		return err
+	})
+	return merged, explain(err)
+}
+
+// mergeTrees merges two commits of which neither has the other.
+func (s *Store) mergeTrees(stop context.Context, m Merging) (merged Merged, err error) {
+	if err := s.layAttributes(stop, m.Onto); err != nil {
+		return merged, err
+	}
+	raw := git.Call{Raw: true}
+	err = s.apart(func() error {
+		out, err := s.own(stop, raw, nil, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", m.Onto, m.Tip)
+		tree, names, _ := strings.Cut(out, "\x00")
+		failed := (*git.Error)(nil)
+		if errors.As(err, &failed) && failed.Exit.Code == 1 && tree != "" {
+			merged.Conflicts = strings.FieldsFunc(names, isNUL)
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("merge: %w", err)
+		}
+		was, err := s.own(stop, raw, nil, "rev-parse", "--verify", m.Onto+"^{tree}")
+		if err != nil || tree == was {
+			merged.IsThere = err == nil
+			return err
+		}
+		if merged.Conflicts, err = s.driven(stop, m); err != nil || len(merged.Conflicts) > 0 {
+			return err
+		}
+		call := raw
+		call.Env = s.identity()
+		if merged.Commit, err = s.own(stop, call, []byte(m.Message), "commit-tree", tree, "-p", m.Onto, "-p", m.Tip); err != nil {
+			return fmt.Errorf("merge: %w", err)
+		}
+		return s.takeIn()
+	})
+	return merged, err
+}
+
+// layAttributes lays out the files .gitattributes of a commit, the only files of the work tree that a merge looks at.
+func (s *Store) layAttributes(stop context.Context, commit string) error {
+	var index git.Index
+	call := git.Call{Index: &index, Raw: true}
+	if _, err := s.own(stop, call, nil, "read-tree", commit); err != nil {
+		return err
+	}
+	names, err := s.own(stop, call, nil, "ls-files", "-z", "--cached", "--", ":(top,glob)**/.gitattributes")
+	if err != nil || names == "" {
+		return err
+	}
+	_, err = s.own(stop, call, []byte(names), "checkout-index", "-z", "--stdin")
+	return err
+}
+
+// driven returns the paths that both sides have changed and whose merge is left to a program: the user's git would start it.
+func (s *Store) driven(stop context.Context, m Merging) (names []string, err error) {
+	raw := git.Call{Raw: true}
+	base, err := s.own(stop, raw, nil, "merge-base", m.Onto, m.Tip)
+	if err != nil {
+		return nil, fmt.Errorf("merge: %w", err)
+	}
+	changed := func(commit string) []string {
+		out, failed := s.own(stop, raw, nil, "diff-tree", "-r", "-z", "--no-renames", "--name-only", base, commit)
+		err = errors.Join(err, failed)
+		return strings.FieldsFunc(out, isNUL)
+	}
+	ours, theirs := changed(m.Onto), changed(m.Tip)
+	both := slices.DeleteFunc(ours, func(name string) bool { return !slices.Contains(theirs, name) })
+	if err != nil || len(both) == 0 {
+		return nil, err
+	}
+	out, err := s.own(stop, raw, []byte(strings.Join(both, "\x00")), "check-attr", "--stdin", "-z", "merge")
+	fields := strings.Split(out, "\x00")
+	for i := 0; i+2 < len(fields); i += 3 {
+		if !slices.Contains([]string{"unspecified", "set", "unset", "text", "binary", "union"}, fields[i+2]) {
+			names = append(names, fields[i])
+		}
+	}
+	return names, err
+}
+
+// Change is a file that differs between two commits.
+type Change struct {
+	Name            string // path from the top
+	WasMode, IsMode string // as in a tree, such as 100644; "000000": there is none
+	Was, Is         string // names of the blobs
+}
+
+// Changes lists the files that differ between two commits.
+func (w *Works) Changes(stop context.Context, from, to string) (all []Change, err error) {
+	s := w.store
+	err = s.inCalls(func() error {
+		out, err := s.own(stop, git.Call{Raw: true}, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", from, to)
+		fields := strings.Split(out, "\x00")
+		for i := 0; i+1 < len(fields); i += 2 { // ":WASMODE ISMODE WAS IS STATUS", NAME
+			about := strings.Fields(strings.TrimPrefix(fields[i], ":"))
+			all = append(all, Change{fields[i+1], about[0], about[1], about[2], about[3]})
+		}
+		return err
+	})
+	return all, explain(err)
+}
+
+// LayOut writes files of a commit below a folder, as a checkout would write them.
+func (w *Works) LayOut(stop context.Context, commit string, names []string, folder string) error {
+	s := w.store
+	if len(names) == 0 {
+		return nil
+	}
+	return explain(s.inCalls(func() error {
+		var index git.Index
+		call := git.Call{Index: &index}
+		if _, err := s.own(stop, call, nil, "read-tree", commit); err != nil { // which refuses names that lead out
+			return err
+		}
+		_, err := s.own(stop, call, []byte(strings.Join(names, "\x00")), "checkout-index", "-z", "--stdin", "--prefix="+filepath.Clean(folder)+"/")
+		return err
+	}))
+}
+
+// BlobOf returns the name of the blob that git would make of a file of the work tree.
+func (w *Works) BlobOf(stop context.Context, name string) (blob string, err error) {
+	s := w.store
+	err = s.inCalls(func() error {
+		blob, err = s.own(stop, git.Call{}, nil, "hash-object", "--", name)
+		return err
+	})
+	return blob, explain(err)
+}
+
+// StagedOf returns what the user's index has at some paths, as "MODE BLOB STAGE" each. It returns the index, too.
+func (w *Works) StagedOf(stop context.Context, names []string) (staged map[string]string, index *git.Index, err error) {
+	s := w.store
+	err = s.inCalls(func() error {
+		if index, err = s.repo.ReadIndex(); err != nil {
+			return err
+		}
+		out, err := s.own(stop, git.Call{Index: index, Raw: true}, nil, "ls-files", "-z", "--stage")
+		staged = map[string]string{}
+		for entry := range strings.SplitSeq(out, "\x00") {
+			if about, name, ok := strings.Cut(entry, "\t"); ok && slices.Contains(names, name) {
+				staged[name] = about
+			}
+		}
+		return err
+	})
+	return staged, index, explain(err)
+}
+
+// WithChanges returns a user's index in which exactly the changed files are as a commit has them.
+func (w *Works) WithChanges(stop context.Context, index *git.Index, changes []Change) (text []byte, err error) {
+	s := w.store
+	err = s.inCalls(func() error {
+		var info strings.Builder
+		for _, c := range changes {
+			if c.IsMode == "000000" {
+				info.WriteString("0 " + strings.Repeat("0", len(c.Is)) + "\t" + c.Name + "\x00")
+			}
+		}
+		for _, c := range changes { // behind the removals: a folder may give way to a file
+			if c.IsMode != "000000" {
+				info.WriteString(c.IsMode + " " + c.Is + "\t" + c.Name + "\x00")
+			}
+		}
+		_, err := s.own(stop, git.Call{Index: index, Raw: true}, []byte(info.String()), "update-index", "-z", "--index-info")
+		return err
+	})
+	return index.Bytes(), explain(err)
+}
+
+// Commit returns the commit of a reference, or "".
+func (w *Works) CommitOf(stop context.Context, ref string) (string, error) {
+	out, err := w.store.repo.User(stop, "for-each-ref", "--format=%(objectname)", ref)
+	return strings.TrimSpace(out), err
+}
+
+// OutAt returns the work tree in which a branch is checked out, or "".
+func (w *Works) OutAt(stop context.Context, branch string) (string, error) {
+	out, err := w.store.repo.User(stop, "for-each-ref", "--format=%(worktreepath)", branch)
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+// Refer moves a reference, durably. Each of was and is is "" for none; git refuses if it is not at was.
+func (w *Works) Refer(stop context.Context, ref, was, is, message string) error {
+	if was == is {
+		return nil
+	}
+	if err := w.Unlock(ref); err != nil {
+		return err
+	}
+	args := []string{"update-ref", "--no-deref", "-m", "kanban-run: " + message, ref, is, was}
+	switch {
+	case is == "":
+		args = []string{"update-ref", "--no-deref", "-d", ref, was}
+	case was == "":
+		args[len(args)-1] = strings.Repeat("0", len(is))
+	}
+	if _, err := w.store.repo.User(stop, args...); err != nil {
+		return err
+	}
+	w.store.ref = ref
+	return w.store.syncRef()
+}
+
+// Count returns the number of commits that a commit has, and base does not.
+func (w *Works) Count(stop context.Context, base, commit string) (n int, err error) {
+	out, err := w.store.repo.User(stop, "rev-list", "--count", base+".."+commit)
+	if err == nil {
+		n, err = strconv.Atoi(strings.TrimSpace(out))
+	}
+	return n, err
+}
+
+// Fork returns the last commit that two commits have in common, or "".
+func (w *Works) Fork(stop context.Context, a, b string) (fork string, err error) {
+	err = w.store.inCalls(func() error {
+		fork, err = w.store.own(stop, git.Call{Raw: true}, nil, "merge-base", a, b)
+		if failed := (*git.Error)(nil); errors.As(err, &failed) && failed.Exit.Code == 1 {
+			fork, err = "", nil
+		}
+		return err
+	})
+	return fork, explain(err)
+}
+
+// Has reports whether commit a has commit b.
+func (w *Works) Has(stop context.Context, a, b string) (has bool, err error) {
+	err = w.store.inCalls(func() error {
+		has, err = w.store.isAncestor(stop, b, a)
+		return err
+	})
+	return has, explain(err)
+}
+
+// Repo returns the repository.
+func (w *Works) Repo() *git.Repo { return w.store.repo }

@@ -1,0 +1,131 @@
+package land
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"kanban-run/orchestrator/clone"
+	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+	"kanban-run/orchestrator/git"
+	"kanban-run/orchestrator/gitstore"
+	"kanban-run/orchestrator/rundir"
+)
+
+// Options are the parameters of Board.
+type Options struct {
+	Board   string // as the user named it
+	Path    string // of its file
+	Folder  rundir.Dir
+	Journal flow.Journal
+	Onto    string // name of a branch; "": the one that is checked out
+	Notice  func(text string)
+}
+
+// Board brings the work of a complete board into a branch, see [Lander.Land]. It does nothing if the board has no work that is not
+// there. Errors: *failure.Invalid.
+func Board(stop, kill context.Context, o Options) (err error) {
+	s := o.Journal.State()
+	if s.Clone == nil && s.Landing == nil {
+		return nil
+	}
+	repo, err := open(kill, o)
+	if err != nil {
+		return err
+	}
+	lock, err := queue(stop, repo, o.Notice)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	works := gitstore.OpenWorks(gitstore.WorkOptions{Repo: repo, Runs: o.Folder.Path, HasSecret: func([]byte) bool { return false }, Notice: o.Notice})
+	if s.Clone == nil {
+		l := &Lander{Board: o.Board, Journal: o.Journal, Works: works, Scratch: filepath.Join(o.Folder.Path, "land")}
+		return errors.Join(l.look(kill, s.Landing), os.RemoveAll(l.Scratch))
+	}
+	onto, err := target(repo, o.Onto)
+	if err != nil {
+		return err
+	}
+	place := &clone.Clone{Top: s.Clone.Dir, ID: s.Clone.ID, Home: repo.Top}
+	l := &Lander{Board: o.Board, Journal: o.Journal, Works: works, Clone: s.Clone, Onto: onto, Scratch: filepath.Join(o.Folder.Path, "land"), Remove: place.Remove}
+	return l.Land(kill)
+}
+
+// open opens the repository, and ends what a killed run has left of git. Errors: *failure.Invalid.
+func open(kill context.Context, o Options) (*git.Repo, error) {
+	home := filepath.Dir(durable.RealPath(o.Path))
+	mark, err := git.EndLeftovers(o.Folder.Path)
+	if err != nil {
+		return nil, err
+	}
+	repo, err := git.Open(kill, home, mark)
+	if unfit := gitstore.Unfit(home, err); unfit != nil {
+		return nil, &failure.Invalid{Err: errors.New("land: " + unfit.Text), Fix: unfit.Fix}
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := repo.User(kill, "version")
+	if err == nil && isOld(out) {
+		err = &failure.Invalid{Err: fmt.Errorf("land: %s merges no trees", strings.TrimSpace(out)), Fix: "git 2.38 or newer; or git merge"}
+	}
+	if sign := repo.Settings.Get("commit.gpgsign"); err == nil && sign != "" && sign != "false" {
+		err = &failure.Invalid{Err: errors.New("land: commits are to be signed (commit.gpgsign), and land signs none"), Fix: "git merge makes the commit, and land finds it"}
+	}
+	return repo, err
+}
+
+// isOld reports whether a version of git cannot merge trees, as in "git version 2.37.1".
+func isOld(version string) bool {
+	fields := strings.Fields(version)
+	if len(fields) < 3 {
+		return false
+	}
+	parts := strings.SplitN(fields[2]+".0.0", ".", 3)
+	major, err := strconv.Atoi(parts[0])
+	minor, failed := strconv.Atoi(parts[1])
+	return err == nil && failed == nil && (major < 2 || major == 2 && minor < 38)
+}
+
+// target returns the branch that is to have the work. Errors: *failure.Invalid.
+func target(repo *git.Repo, onto string) (string, error) {
+	if onto != "" {
+		return "refs/heads/" + strings.TrimPrefix(onto, "refs/heads/"), nil
+	}
+	if head := git.HeadOf(repo.Top); head.Branch != "" {
+		return head.Branch, nil
+	}
+	return "", &failure.Invalid{Err: errors.New("land: no branch is checked out"), Fix: "--onto BRANCH names one, or git switch BRANCH"}
+}
+
+// queue takes the lock of the repository under which one board lands after the other.
+func queue(stop context.Context, repo *git.Repo, notice func(string)) (*durable.Lock, error) {
+	folder := filepath.Join(repo.Common, "kanban-run")
+	if err := durable.MakePlainFolder(folder); err != nil {
+		return nil, err
+	}
+	for told := false; ; {
+		lock, err := durable.Acquire(filepath.Join(folder, "land.lock"))
+		held := (*durable.HeldError)(nil)
+		if !errors.As(err, &held) {
+			return lock, err
+		}
+		if !told {
+			told = true
+			notice("waits for another board that lands: " + held.Info)
+		}
+		select {
+		case <-stop.Done():
+			return nil, context.Cause(stop)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package projection
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
+	"kanban-run/orchestrator/flow"
+)
+
+// Landing is how the work of a board stands with the branch that is to have it.
+type Landing struct {
+	State string   `json:"state"`          // landed, started, or why it does not land: conflict, rebased, way
+	Tip   string   `json:"tip"`            // commit with the work
+	Onto  string   `json:"onto"`           // branch
+	From  string   `json:"from,omitempty"` // commit of the branch before
+	To    string   `json:"to,omitempty"`   // and behind
+	Files []string `json:"files,omitempty"`
+	Text  string   `json:"text,omitempty"` // why it does not land
+	Fix   string   `json:"fix,omitempty"`  // what a person can do about that
+}
+
+func newLanding(l *flow.Landing) *Landing {
+	if l == nil {
+		return nil
+	}
+	return &Landing{State: l.State, Tip: l.Tip, Onto: strings.TrimPrefix(l.Onto, "refs/heads/"), From: l.From, To: l.To, Files: l.Files, Text: l.Text, Fix: l.Fix}
+}
+
+// Lands returns in a word how the work of the board stands with the branch that is to have it, and what there is to say or to
+// do; "" if the board has none in a clone.
+func (b *Board) Lands() (state, words string) {
+	l, land := b.Landing, "kanban-run land "+failure.Quote(b.Board)
+	switch {
+	case l == nil && b.Clone == nil:
+		return "", ""
+	case l == nil && b.Outcome != event.Complete:
+		return "open", ""
+	case l == nil || l.State == flow.LandStarted:
+		return "open", land + " brings it in"
+	case l.State == flow.Landed:
+		return l.State, fmt.Sprintf("on %s as %.12s", l.Onto, l.To)
+	default:
+		return l.State, l.Text + ": " + cmp.Or(l.Fix, land)
+	}
+}
