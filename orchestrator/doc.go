@@ -79,6 +79,7 @@
 //	orchestrator   ─► divergence ─► marks, guard         one of them
 //	orchestrator   ─► trust ─► roster, asked, guard      one of them
 //	orchestrator   ─► clone ─► gitstore, guard, workspace, roster            one of them: a clone for the agents of a board
+//	kanban-run land ─► land ─► gitstore, clone      the work of a complete board comes into a branch
 //	run            ─► preflight ─► inspect ─► ledger, workspace, projection
 //	call, supervisor ─► briefing ─► contract, board, projection, rundir
 //	call, supervisor, watch ─► attempt, roster ─► agent ─► contract ─► event, schema
@@ -104,6 +105,7 @@
 //	journal ─► decisions.Log ─► DECISIONS.md
 //	board, journal ─► gitstore ─► the commits of another clone
 //	board, tasks ─► handed out ─► clone ─► agent ─► clone ─► home again; its files ─► gitstore ─► a commit a task ─► clone
+//	a commit a task ─► land ─► a merge in the repository ─► the files that differ ─► the checkout, its index, its branch
 //	journal ─► flow.History                       what the run does next
 //	journal, board ─► projection.Fold, Facts ─► projection.Board ─► every view: status, inbox, ack, report, page, --json
 //	every text for a terminal, a pipe or a CI log ─► console.Printer, which redacts and makes inert ─► the stream
