@@ -368,8 +368,10 @@ var arrows = map[string]map[string]string{
 		"orchestrator/flow":      "flow knows the work, and keeps how it stands",
 		"orchestrator/git":       "it asks git",
 		"orchestrator/gitstore":  "which makes the merge",
+		"orchestrator/inspect":   "other boards are found",
 		"orchestrator/plainfile": "a file of the checkout may be anything",
 		"orchestrator/rundir":    "files are laid out in the run's folder",
+		"orchestrator/workspace": "and their tasks",
 	},
 	"orchestrator/gitstore": {
 		"orchestrator/durable":   "a folder has one name",

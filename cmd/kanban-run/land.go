@@ -97,10 +97,10 @@ func (t *terminal) landOne(stop, kill context.Context, name, onto string) (int, 
 		return exitComplete, t.stdout.Printf("%s: nothing is to land\n", name)
 	}
 	err = t.stdout.Printf("%s: %s\n", name, after.Said())
-	if after.Fix != "" && (after.State != flow.Landed || after != before) {
+	if after.Fix != "" && !after.IsOut() && (after.State != flow.Landed || after != before) {
 		err = errors.Join(err, t.stderr.Printf("hint: %s\n", after.Fix))
 	}
-	if after.State != flow.Landed {
+	if after.State != flow.Landed && !after.IsOut() {
 		return exitNeedsPerson, err
 	}
 	return exitComplete, err
@@ -114,7 +114,7 @@ func (t *terminal) printLandings(boards []*projection.Board, failed error) (int,
 		if state == "" {
 			continue
 		}
-		if n++; state != "landed" && state != "open" {
+		if n++; b.About() == event.AboutLand {
 			code = exitNeedsPerson
 		}
 		if err := t.stdout.Printf("%-9s %s  %s\n", state, b.Board, cmp.Or(words, b.Headline())); err != nil {

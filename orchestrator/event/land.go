@@ -67,6 +67,8 @@ const (
 	LandRebased  = "rebased"  // the target has lost the commit at which the work began
 	LandWay      = "way"      // the checkout has something of its own in the way
 
+	LandProtected = "protected"  // it changes what decides, such as settings
+	LandLeftover  = "leftover"   // a part of it would be lost, or is of a task without success
 	LandTakenBack = "taken_back" // it has landed, and the target does not have it any more
 )
 

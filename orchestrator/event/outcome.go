@@ -140,5 +140,6 @@ const (
 	ByEdit       By = "edit"        // an edit of the board by a person
 	ByChanged    By = "changed"     // a file that decides, which an agent has changed
 	ByClone      By = "clone"       // a clone that does not stand where the work does
+	ByLand       By = "land"        // work that does not come into its branch
 	ByUnsaved    By = "unsaved"     // checkpoints that have not reached the remote
 )

@@ -228,6 +228,7 @@ const (
 	AboutEnd        Subject = "end"        // the end of a board with undone tasks or a bad status
 	AboutAside      Subject = "aside"      // tasks that are set aside
 	AboutClone      Subject = "clone"      // a clone, or its board, that does not stand where the work does
+	AboutLand       Subject = "land"       // work that does not come into its branch
 	AboutTask       Subject = "task"       // a task on which no agent is at work
 	AboutTeam       Subject = "team"       // a member that never answered the request to shut down
 )

@@ -16,17 +16,21 @@ type Landing struct {
 	Ref   string   `json:"ref,omitempty"`  // holds work that has landed
 	Files []string `json:"files,omitempty"`
 	Text  string   `json:"text,omitempty"`
-	Fix   string   `json:"fix,omitempty"`
+
+	Answer event.Choice `json:"answer,omitempty"` // a person's decision about it; "": none
+	Fix    string       `json:"fix,omitempty"`
 }
 
 // Said says in words how the work stands.
 func (l *Landing) Said() string {
-	switch l.State {
-	case Landed:
+	switch {
+	case l.IsOut():
+		return "it stays out, as you decided"
+	case l.State == Landed:
 		return event.LandedText(l.Onto, l.From, l.To)
-	case LandStarted:
+	case l.State == LandStarted:
 		return "a landing was killed"
-	case event.LandTakenBack:
+	case l.State == event.LandTakenBack:
 		return l.Text
 	default:
 		return event.RefusedText(l.Onto, l.Text)
@@ -38,6 +42,27 @@ const (
 	LandStarted = "started"
 	Landed      = "landed"
 )
+
+// IsOut reports whether a person has decided that the work stays out.
+func (l *Landing) IsOut() bool {
+	return l != nil && (l.Answer == event.Skip || l.Answer == event.Accept && l.State == event.LandTakenBack)
+}
+
+// Asks reports whether a person may decide about it.
+func (l *Landing) Asks() bool {
+	return l != nil && l.State != Landed && l.State != LandStarted && l.Answer == ""
+}
+
+// settleLanding carries out a person's decision about work that does not land. The next "land" acts by it.
+func (s *State) settleLanding(e event.Acknowledged) error {
+	if !s.Landing.Asks() {
+		return refuse(e, "nothing is asked about a landing")
+	}
+	landing := *s.Landing
+	landing.Answer = e.Choice
+	s.Landing = &landing
+	return nil
+}
 
 // canLand reports whether the board has work that no agent is at.
 func (s *State) canLand() bool { return s.Clone != nil && (s.Step == nil || s.Step.Running == 0) }

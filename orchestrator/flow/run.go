@@ -102,6 +102,8 @@ func (s *State) applyAcknowledged(e event.Acknowledged) error {
 		return s.settleStep(e)
 	case event.AboutClone:
 		return s.settleClone(e)
+	case event.AboutLand:
+		return s.settleLanding(e)
 	case event.AboutEnd:
 		s.settleEnd(e)
 	default:

@@ -5,7 +5,10 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -128,4 +131,31 @@ func LockFile(kind, path string) string {
 		return ""
 	}
 	return filepath.Join(folder, "kanban-run", fmt.Sprintf("%s-%.8x", kind, sha256.Sum256([]byte(filepath.ToSlash(rel)))))
+}
+
+// RefsIn returns the branches, tags and the stash of a folder .git, by name, without a call of git. No link is followed.
+func RefsIn(folder string) (refs map[string]string, err error) {
+	refs = map[string]string{}
+	for line := range strings.Lines(textOf(filepath.Join(folder, "packed-refs"))) {
+		if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && objectName(id) != "" {
+			refs[name] = id
+		}
+	}
+	for _, below := range []string{"refs/heads", "refs/tags"} {
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(folder, filepath.FromSlash(below)), func(path string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() {
+				rel, _ := filepath.Rel(folder, path)
+				refs[filepath.ToSlash(rel)] = objectName(strings.TrimSpace(textOf(path)))
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}))
+	}
+	if id := objectName(strings.TrimSpace(textOf(filepath.Join(folder, "refs", "stash")))); id != "" {
+		refs["refs/stash"] = id
+	}
+	maps.DeleteFunc(refs, func(name, id string) bool { return id == "" || strings.HasPrefix(name, "refs/remotes/") })
+	return refs, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -302,3 +303,109 @@ func (w *Works) Has(stop context.Context, a, b string) (has bool, err error) {
 
 // Repo returns the repository.
 func (w *Works) Repo() *git.Repo { return w.store.repo }
+
+// Refresh has the user's index know the times of the files that were put into the checkout, so that git need not look into them.
+// What differs, differs.
+func (w *Works) Refresh(stop context.Context) error {
+	_, err := w.store.repo.User(stop, "update-index", "-q", "--refresh")
+	if git.IsRefusal(err) {
+		return nil
+	}
+	return err
+}
+
+// Text returns the bytes of a blob.
+func (w *Works) Text(stop context.Context, blob string) (text string, err error) {
+	err = w.store.inCalls(func() error {
+		text, err = w.store.own(stop, git.Call{Raw: true}, nil, "cat-file", "blob", blob)
+		return err
+	})
+	return text, explain(err)
+}
+
+// Outcome is how the work on a task ended, as its commit says.
+type Outcome struct{ Task, Outcome string }
+
+// Outcomes returns what the commits behind base say, the first one first.
+func (w *Works) Outcomes(stop context.Context, base, tip string) (all []Outcome, err error) {
+	out, err := w.store.repo.User(stop, "log", "--reverse", "--format=%(trailers:key=Kanban-Task,valueonly,separator=%x00)%x01%(trailers:key=Kanban-Outcome,valueonly,separator=%x00)%x02", base+".."+tip)
+	for entry := range strings.SplitSeq(out, "\x02") {
+		if task, outcome, ok := strings.Cut(strings.TrimSpace(entry), "\x01"); ok {
+			all = append(all, Outcome{task, outcome})
+		}
+	}
+	return all, err
+}
+
+// Left is what a clone has that its work does not.
+type Left struct {
+	Files []string // that differ from the work, and repositories within
+	Refs  []string // with commits that neither the work nor the repository has
+}
+
+// Left returns what the clone has besides the work Work.Tip.
+func (w *Works) Left(stop context.Context, k Work) (left Left, err error) {
+	s := w.store
+	err = s.inCalls(func() error {
+		s.looked = ""
+		err := s.apart(func() error {
+			if err := s.addAll(stop, k.Tip); err != nil {
+				return err
+			}
+			if err := errors.Join(w.addTracked(stop, k), w.except(stop, k)); err != nil {
+				return err
+			}
+			tree, err := s.raw(stop, nil, "write-tree")
+			if err != nil {
+				return err
+			}
+			out, err := s.own(stop, git.Call{Raw: true}, nil, "diff-tree", "-r", "-z", "--no-renames", "--name-only", k.Tip, tree)
+			left.Files = strings.FieldsFunc(out, isNUL)
+			return err
+		})
+		left.Files = append(left.Files, s.TakeLeftOut()...)
+		if err != nil {
+			return err
+		}
+		left.Refs, err = w.strayRefs(stop, k)
+		return err
+	})
+	return left, explain(err)
+}
+
+// strayRefs returns references of the clone with commits that neither the work nor the repository has. They are read as files: git
+// is not started in the clone.
+func (w *Works) strayRefs(stop context.Context, k Work) (names []string, err error) {
+	s := w.store
+	refs, err := git.RefsIn(filepath.Dir(k.Objects))
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.repo.User(stop, "for-each-ref", "--format=%(objectname)")
+	if err != nil {
+		return nil, err
+	}
+	known := append(strings.Fields(own), k.Tip)
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		commit := refs[name]
+		if slices.Contains(known, commit) {
+			continue
+		}
+		var list strings.Builder
+		list.WriteString(commit + "\n")
+		for _, have := range known {
+			list.WriteString("^" + have + "\n")
+		}
+		out, err := s.own(stop, git.Call{Raw: true, Further: k.Objects}, []byte(list.String()), "rev-list", "--max-count=1", "--stdin")
+		if git.IsRefusal(err) {
+			continue // it is no commit
+		}
+		if err != nil {
+			return nil, err
+		}
+		if out != "" {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}

@@ -33,8 +33,11 @@ type Options struct {
 // there. Errors: *failure.Invalid.
 func Board(stop, kill context.Context, o Options) (err error) {
 	s := o.Journal.State()
-	if s.Clone == nil && s.Landing == nil {
+	if s.Clone == nil && s.Landing == nil || s.Landing.IsOut() {
 		return nil
+	}
+	if o.Path, err = filepath.Abs(o.Path); err != nil {
+		return err
 	}
 	repo, err := open(kill, o)
 	if err != nil {
@@ -45,7 +48,7 @@ func Board(stop, kill context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	works := gitstore.OpenWorks(gitstore.WorkOptions{Repo: repo, Runs: o.Folder.Path, HasSecret: func([]byte) bool { return false }, Notice: o.Notice})
+	works := gitstore.OpenWorks(gitstore.WorkOptions{Repo: repo, Runs: o.Folder.Path, HasSecret: noSecret, Notice: o.Notice})
 	if s.Clone == nil {
 		l := &Lander{Board: o.Board, Journal: o.Journal, Works: works, Scratch: filepath.Join(o.Folder.Path, "land")}
 		return errors.Join(l.look(kill, s.Landing), os.RemoveAll(l.Scratch))
@@ -55,7 +58,8 @@ func Board(stop, kill context.Context, o Options) (err error) {
 		return err
 	}
 	place := &clone.Clone{Top: s.Clone.Dir, ID: s.Clone.ID, Home: repo.Top}
-	l := &Lander{Board: o.Board, Journal: o.Journal, Works: works, Clone: s.Clone, Onto: onto, Scratch: filepath.Join(o.Folder.Path, "land"), Remove: place.Remove}
+	inClone := gitstore.OpenWorks(gitstore.WorkOptions{Repo: repo, Tree: place.Top, Runs: o.Folder.Path, HasSecret: noSecret, Notice: o.Notice})
+	l := &Lander{Board: o.Board, Path: o.Path, Journal: o.Journal, Works: works, InClone: inClone, Clone: s.Clone, Place: place, Onto: onto, Scratch: filepath.Join(o.Folder.Path, "land")}
 	return l.Land(kill)
 }
 
@@ -129,3 +133,6 @@ func queue(stop context.Context, repo *git.Repo, notice func(string)) (*durable.
 		}
 	}
 }
+
+// noSecret is for commits that are made already: what they hold was looked at.
+func noSecret([]byte) bool { return false }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"kanban-run/orchestrator/clone"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failpoint"
@@ -25,12 +26,14 @@ import (
 // Lander brings the work of one board into a branch.
 type Lander struct {
 	Board   string // as the user named it
+	Path    string // of its file
 	Journal flow.Journal
-	Works   *gitstore.Works
-	Clone   *flow.Clone // of the board
-	Onto    string      // branch, with refs/heads/
-	Scratch string      // folder on the file system of the checkout, for files
-	Remove  func() error
+	Works   *gitstore.Works // with the files of the checkout
+	InClone *gitstore.Works // with those of the clone
+	Clone   *flow.Clone     // of the board
+	Place   *clone.Clone    // the same
+	Onto    string          // branch, with refs/heads/
+	Scratch string          // folder on the file system of the checkout, for files
 }
 
 // tries bounds how often a landing begins anew because others have moved the target.
@@ -99,6 +102,9 @@ func (l *Lander) try(stop context.Context) error {
 	if err != nil {
 		return err
 	}
+	if was := l.Journal.State().Landing; l.isAnswered(tip, event.Accept) && was.State != event.LandProtected && was.State != event.LandLeftover {
+		return l.end(stop, tip, target, target) // a person has brought it in by hand
+	}
 	merged, err := l.Works.Merge(stop, gitstore.Merging{Base: base, Tip: tip, Onto: target, Message: l.message(n), Scratch: filepath.Join(l.Scratch, "merge")})
 	switch {
 	case err != nil:
@@ -112,6 +118,16 @@ func (l *Lander) try(stop context.Context) error {
 		return l.refuse(tip, event.LandRebased, nil, fmt.Sprintf("%s does not have the commit %.12s any more, at which the work began", short(l.Onto), base), fix)
 	case len(merged.Conflicts) > 0:
 		return l.refuse(tip, event.LandConflict, merged.Conflicts, "both sides have changed "+event.List(merged.Conflicts, mostNamed), "git merge "+short(l.Clone.Branch))
+	}
+	changes, err := l.Works.Changes(stop, target, merged.Commit)
+	if err != nil {
+		return err
+	}
+	if why, names, err := l.check(stop, base, tip, changes); err != nil || why != "" {
+		if err != nil {
+			return err
+		}
+		return l.refuse(tip, why, names, askText[why]+event.List(names, mostNamed), "")
 	}
 	held := gitstore.HeldRefs + l.id()
 	was, err := l.Works.CommitOf(stop, held)
@@ -131,7 +147,7 @@ func (l *Lander) try(stop context.Context) error {
 	case !sameFolder(out, l.Works.Repo().Top):
 		return l.refuse(tip, event.LandWay, nil, short(l.Onto)+" is checked out in "+out, "kanban-run land "+failure.Quote(l.Board)+" there, or git merge "+short(l.Clone.Branch))
 	default:
-		err = l.put(stop, tip, target, merged.Commit)
+		err = l.put(stop, tip, target, merged.Commit, changes)
 	}
 	if way := (*wayError)(nil); errors.As(err, &way) {
 		return l.refuse(tip, event.LandWay, way.files, way.text, way.fix)
@@ -140,6 +156,12 @@ func (l *Lander) try(stop context.Context) error {
 		return err
 	}
 	return l.end(stop, tip, target, merged.Commit)
+}
+
+// askText begins the reason why a person is asked.
+var askText = map[string]string{
+	event.LandProtected: "it changes what decides: ",
+	event.LandLeftover:  "not all of it would land: ",
 }
 
 func sameFolder(a, b string) bool { return durable.RealPath(a) == durable.RealPath(b) }
@@ -182,7 +204,7 @@ type wayError struct {
 func (e *wayError) Error() string { return e.text }
 
 // put puts the files of a commit into the checkout, and moves its branch and index.
-func (l *Lander) put(stop context.Context, tip, from, to string) (err error) {
+func (l *Lander) put(stop context.Context, tip, from, to string, changes []gitstore.Change) (err error) {
 	repo := l.Works.Repo()
 	for _, file := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"} {
 		if _, err := os.Lstat(filepath.Join(repo.Folder, file)); err == nil {
@@ -190,10 +212,6 @@ func (l *Lander) put(stop context.Context, tip, from, to string) (err error) {
 		}
 	}
 	s := &swap{top: repo.Top, scratch: l.Scratch, ignoresX: repo.Settings.GetOwn("core.filemode") == "false", note: swapNote{Onto: l.Onto, From: from, To: to}}
-	changes, err := l.Works.Changes(stop, from, to)
-	if err != nil {
-		return err
-	}
 	if err := l.layOut(stop, s, changes, from, to); err != nil {
 		return err
 	}
@@ -219,7 +237,7 @@ func (l *Lander) put(stop context.Context, tip, from, to string) (err error) {
 	failpoint.At("land-index")
 	err = l.move(stop, from, to)
 	failpoint.At("land-moved")
-	return err
+	return errors.Join(err, l.Works.Refresh(stop))
 }
 
 // layOut lays out the files that differ, looks whether the checkout has them as they were or as they are to be, and notes what
@@ -301,7 +319,7 @@ func (l *Lander) end(stop context.Context, tip, from, to string) error {
 	if err := l.Works.Refer(stop, landed, at(landed), held, "land "+l.name()); err != nil {
 		return err
 	}
-	if err := errors.Join(l.Remove(), os.RemoveAll(l.Scratch)); err != nil {
+	if err := errors.Join(l.Place.Remove(), os.RemoveAll(l.Scratch)); err != nil {
 		return err
 	}
 	failpoint.At("land-removed")
@@ -371,6 +389,7 @@ func (l *Lander) goOn(stop context.Context) error {
 		if moved := (*movedError)(nil); errors.As(err, &moved) {
 			err = nil // the user has committed what was put there
 		}
+		err = errors.Join(err, l.Works.Refresh(stop))
 	} else {
 		err = s.rollBack()
 	}

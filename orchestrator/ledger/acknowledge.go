@@ -209,6 +209,9 @@ func (a *arbitration) decide() (q Question, err error) {
 		return q, nil
 	case w.About == event.AboutClone:
 		return a.settleClone(q, e)
+	case w.About == event.AboutLand:
+		e.Text = map[event.Choice]string{event.Accept: "it counts as you decided; kanban-run land acts by that", event.Skip: "it stays out, as you decided"}[word]
+		return a.record(q, e, a.before)
 	case w.About == event.AboutStep && word == event.Skip, w.About == event.AboutQuarantine && e.Task != "" && word != event.Retry:
 		return a.settleTask(q, word)
 	case w.About == event.AboutEnd && e.Task != "" && word != event.Retry:

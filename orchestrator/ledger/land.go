@@ -36,7 +36,7 @@ func OnComplete(boardPath string, dir rundir.Dir, r *redact.Redactor, now func()
 	if err := a.read(); err != nil {
 		return err
 	}
-	if a.standing.Who != projection.Nobody || a.standing.Outcome != event.Complete {
+	if isComplete := a.standing.Who == projection.Nobody && a.standing.Outcome == event.Complete; !isComplete && a.standing.About() != event.AboutLand {
 		return &NotCompleteError{boardPath, a.standing.Headline()}
 	}
 	if l.epoch, err = l.journal.ContinueEpoch(); errors.Is(err, journal.ErrNoEpoch) {

@@ -100,6 +100,7 @@ var titles = map[event.Subject]string{
 	event.AboutChanged:    "Look at what an agent changed for BOARD",
 	event.AboutWay:        "Decide where the checkpoints of BOARD go",
 	event.AboutClone:      "Decide about the clone of BOARD",
+	event.AboutLand:       "Decide how the work of BOARD lands",
 	event.AboutFile:       "Look at what changed in BOARD",
 	event.AboutJournal:    "Look at what changed in BOARD",
 	event.AboutCheckpoint: "Decide about the checkpoint that stops BOARD",
@@ -124,7 +125,7 @@ func (b *Board) hint() string {
 		return "mend " + failure.Quote(q.Choices[0].Task) + " or the board (current names the task to do)"
 	case q.About == event.AboutChanged:
 		return "if that was not you, put it back"
-	case q.About == event.AboutClone:
+	case q.About == event.AboutClone, q.About == event.AboutLand:
 		return b.fix
 	case len(q.Choices) == 0:
 		return cmp.Or(b.fix, "mend it")

@@ -189,6 +189,9 @@ func (f *Facts) Question(h *flow.History) *Question {
 	if end, left := f.end(s); left {
 		return ask(event.AboutEnd, end.Text, f.endChoices(s)...)
 	}
+	if s.Landing.Asks() && s.Outcome == event.Complete {
+		return ask(event.AboutLand, s.Landing.Said(), landChoices(s.Landing)...)
+	}
 	if missing := s.Teardown.Unanswered(); len(missing) > 0 && !s.Running {
 		return ask(event.AboutTeam, strings.Join(missing, ", ")+" never answered the request to shut down",
 			Choice{Word: event.Accept, was: event.ForcedFinalize, Does: "lets the team be deleted without"})

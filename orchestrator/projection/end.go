@@ -90,6 +90,9 @@ func (f *Fold) end(b *Board, h *flow.History, facts *Facts) {
 		// It ended the board, which says only that it is blocked.
 		b.standBy(flow.Finish{Outcome: event.NeedsPerson, Text: b.question.Why, By: event.ByCheckpoint}, false)
 		b.asks = true
+	case judged && b.About() == event.AboutLand:
+		b.standBy(flow.Finish{Outcome: event.NeedsPerson, Text: b.question.Why, By: event.ByLand}, true)
+		b.asks, b.fix = true, s.Landing.Fix
 	case judged && facts.isOver(s):
 		end, _ := facts.end(s) // the end of the board as it is now
 		b.standBy(end, end.Outcome != s.Outcome || !s.Decided && f.ending.By != "" && end.By != f.ending.By)

@@ -12,7 +12,7 @@ import (
 
 // Landing is how the work of a board stands with the branch that is to have it.
 type Landing struct {
-	State string   `json:"state"`          // landed, started, or why it does not land: conflict, rebased, way
+	State string   `json:"state"`          // landed, started, or why it does not land: conflict, rebased, way, protected, leftover, taken_back
 	Tip   string   `json:"tip"`            // commit with the work
 	Onto  string   `json:"onto"`           // branch
 	From  string   `json:"from,omitempty"` // commit of the branch before
@@ -20,13 +20,17 @@ type Landing struct {
 	Files []string `json:"files,omitempty"`
 	Text  string   `json:"text,omitempty"` // why it does not land
 	Fix   string   `json:"fix,omitempty"`  // what a person can do about that
+
+	Answer event.Choice `json:"answer,omitempty"` // a person's decision about it; "": none
+
+	isOut bool
 }
 
 func newLanding(l *flow.Landing) *Landing {
 	if l == nil {
 		return nil
 	}
-	return &Landing{State: l.State, Tip: l.Tip, Onto: strings.TrimPrefix(l.Onto, "refs/heads/"), From: l.From, To: l.To, Files: l.Files, Text: l.Text, Fix: l.Fix}
+	return &Landing{State: l.State, Tip: l.Tip, Onto: strings.TrimPrefix(l.Onto, "refs/heads/"), From: l.From, To: l.To, Files: l.Files, Text: l.Text, Fix: l.Fix, Answer: l.Answer, isOut: l.IsOut()}
 }
 
 // Lands returns in a word how the work of the board stands with the branch that is to have it, and what there is to say or to
@@ -40,9 +44,26 @@ func (b *Board) Lands() (state, words string) {
 		return "open", ""
 	case l == nil || l.State == flow.LandStarted:
 		return "open", land + " brings it in"
+	case l.isOut:
+		return "out", "it stays out, as you decided"
+	case l.Answer == event.Accept:
+		return "open", land + " brings it in, as you decided"
 	case l.State == flow.Landed:
 		return l.State, fmt.Sprintf("on %s as %.12s", l.Onto, l.To)
 	default:
 		return l.State, l.Text + ": " + cmp.Or(l.Fix, land)
+	}
+}
+
+// landChoices returns the choices about work that does not land.
+func landChoices(l *flow.Landing) []Choice {
+	skip := Choice{Word: event.Skip, Does: "leaves it out; its commits stay"}
+	switch l.State {
+	case event.LandProtected, event.LandLeftover:
+		return []Choice{{Word: event.Accept, Does: "has it land as it is; kanban-run land does it"}, skip}
+	case event.LandTakenBack:
+		return []Choice{{Word: event.Accept, Does: "leaves it out"}}
+	default:
+		return []Choice{{Word: event.Accept, Does: "counts it as landed, because you brought it in by hand"}, skip}
 	}
 }
