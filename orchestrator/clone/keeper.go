@@ -99,7 +99,7 @@ func (k *Keeper) Enter() error {
 	if s.Clone == nil || !c.Is() || !s.Clone.Ready || anew {
 		err = k.make(repo, c, name)
 	} else {
-		err = k.learnSecrets(c, s.Clone.Out)
+		err = learnSecrets(k.Redactor, c, s.Clone.Out)
 	}
 	if err != nil {
 		return err

@@ -35,25 +35,46 @@ const (
 	mostSetup = 2 << 10 // bytes of the end of its output that are shown
 )
 
-// prepare gives a new clone what git does not have: files that .worktreeinclude names, and what the setup makes. Neither goes into
-// a commit. No agent has worked in the clone yet, so that git may be asked in it.
-func (k *Keeper) prepare(repo *git.Repo, c *Clone, tip string) error {
-	files, err := k.include(repo, c)
-	if err == nil {
-		err = k.learnSecrets(c, files)
+// Setup makes a new clone ready: it gives it what git does not have.
+type Setup struct {
+	Repo     *git.Repo // of the checkout
+	Clone    *Clone
+	Tip      string                         // commit at which the clone was made
+	Command  string                         // of clones_setup; "": none
+	Dir      func() (dir string, err error) // folder in the clone in which commands are started
+	Env      []string                       // of commands
+	Redactor *redact.Redactor
+	Notice   func(text string)
+	Stop     context.Context // when it is done, a command is asked to end
+	Kill     context.Context // when it is done, git is killed
+}
+
+// Prepare copies the files that .worktreeinclude names, and runs the setup. It returns the paths of both from the top, which go into
+// no commit. No agent may have worked in the clone, because git is asked in it. Errors: *failure.Invalid.
+func (s *Setup) Prepare() (files []string, err error) {
+	if files, err = s.include(); err == nil {
+		err = learnSecrets(s.Redactor, s.Clone, files)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if missing := lacking(s.Repo, s.Clone); len(missing) > 0 {
+		s.Notice("the clone lacks files that git does not have, and that " + includeFile + " does not name: " + event.List(missing, mostNamed))
+	}
+	if s.Command == "" {
+		return files, nil
+	}
+	left, err := s.setUp()
+	return append(files, left...), err
+}
+
+// prepare makes the clone of the board ready, and reserves its references.
+func (k *Keeper) prepare(repo *git.Repo, c *Clone, tip string) error {
+	setup := &Setup{Repo: repo, Clone: c, Tip: tip, Command: k.Run.ClonesSetup, Env: k.Roster.AgentEnviron(), Redactor: k.Redactor, Notice: k.Notice, Stop: k.Stop, Kill: k.Kill,
+		Dir: func() (string, error) { return k.Workspace.PlaceIn(c.Top, c.Home) }}
+	files, err := setup.Prepare()
+	if err != nil {
 		return err
-	}
-	if missing := lacking(repo, c); len(missing) > 0 {
-		k.Notice("the clone lacks files that git does not have, and that " + includeFile + " does not name: " + event.List(missing, mostNamed))
-	}
-	if command := k.Run.ClonesSetup; command != "" {
-		left, err := k.setUp(repo, c, command, tip)
-		if err != nil {
-			return err
-		}
-		files = append(files, left...)
 	}
 	branch, err := k.reserve(repo, k.Journal.State().Clone)
 	if err != nil {
@@ -81,12 +102,13 @@ func split(list string) []string {
 }
 
 // include copies the files that .worktreeinclude names and that git ignores, and returns their paths from the top.
-func (k *Keeper) include(repo *git.Repo, c *Clone) (files []string, err error) {
+func (s *Setup) include() (files []string, err error) {
+	repo, c := s.Repo, s.Clone
 	list := filepath.Join(repo.Top, includeFile)
 	if _, err := os.Lstat(list); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	out, err := repo.ForUser(k.Kill, repo.Top, makeTime, "ls-files", "-z", "--others", "--ignored", "--exclude-from="+list)
+	out, err := repo.ForUser(s.Kill, repo.Top, makeTime, "ls-files", "-z", "--others", "--ignored", "--exclude-from="+list)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +131,7 @@ func (k *Keeper) include(repo *git.Repo, c *Clone) (files []string, err error) {
 
 // learnSecrets has the redactor know the secrets in copied files such as .env: values whose names say so, as the checkout has them and as
 // they were copied.
-func (k *Keeper) learnSecrets(c *Clone, files []string) error {
+func learnSecrets(r *redact.Redactor, c *Clone, files []string) error {
 	var values []string
 	for _, top := range []string{c.Home, c.Top} {
 		root, err := plainfile.OpenRoot(top)
@@ -124,7 +146,7 @@ func (k *Keeper) learnSecrets(c *Clone, files []string) error {
 		}
 		root.Close()
 	}
-	k.Redactor.Learn(values)
+	r.Learn(values)
 	return nil
 }
 
@@ -192,23 +214,27 @@ func copyInto(root *os.Root, top, name string) error {
 
 // setUp runs the command of the settings in the new clone, puts back what it has changed that git tracks, and returns what else it
 // leaves. Errors: *failure.Invalid with the end of its output.
-func (k *Keeper) setUp(repo *git.Repo, c *Clone, command, tip string) (left []string, err error) {
-	if err := k.runSetup(repo, c, command); err != nil {
+func (s *Setup) setUp() (left []string, err error) {
+	repo, c, tip := s.Repo, s.Clone, s.Tip
+	switch red, err := s.Run("clones_setup", s.Command, setupTime); {
+	case err != nil:
 		return nil, err
+	case red != "":
+		return nil, &failure.Invalid{Err: errors.New("clones_setup: " + red), Fix: "mend it, and the next run makes the clone anew"}
 	}
-	changed, err := repo.ForUser(k.Kill, c.Top, makeTime, "diff", "--name-only", "-z", tip, "--")
+	changed, err := repo.ForUser(s.Kill, c.Top, makeTime, "diff", "--name-only", "-z", tip, "--")
 	if err != nil {
 		return nil, err
 	}
 	if names := split(changed); len(names) > 0 {
-		k.Notice("the setup has changed what git tracks, which is put back: " + event.List(names, mostNamed))
-		if _, err := repo.ForUser(k.Kill, c.Top, makeTime, "reset", "--quiet", "--hard", tip); err != nil {
+		s.Notice("the setup has changed what git tracks, which is put back: " + event.List(names, mostNamed))
+		if _, err := repo.ForUser(s.Kill, c.Top, makeTime, "reset", "--quiet", "--hard", tip); err != nil {
 			return nil, err
 		}
 	}
 	list := func(more ...string) (names []string) { // a folder with a .git of its own is one name
 		args := append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, more...)
-		out, failed := repo.ForUser(k.Kill, c.Top, makeTime, args...)
+		out, failed := repo.ForUser(s.Kill, c.Top, makeTime, args...)
 		err = errors.Join(err, failed)
 		for _, name := range split(out) {
 			names = append(names, strings.TrimSuffix(name, "/"))
@@ -217,35 +243,36 @@ func (k *Keeper) setUp(repo *git.Repo, c *Clone, command, tip string) (left []st
 	}
 	if left = list(); len(left) > mostLeft { // and what tasks put beside them is in no commit either
 		left = list("--directory", "--no-empty-directory")
-		k.Notice(fmt.Sprintf("the setup leaves more than %d files that git does not ignore: all in their folders goes into no commit: %s", mostLeft, event.List(left, mostNamed)))
+		s.Notice(fmt.Sprintf("the setup leaves more than %d files that git does not ignore: all in their folders goes into no commit: %s", mostLeft, event.List(left, mostNamed)))
 	}
 	return left, err
 }
 
-// runSetup runs the command of the settings in the new clone. Errors: *failure.Invalid with the end of its output.
-func (k *Keeper) runSetup(repo *git.Repo, c *Clone, command string) error {
+// Run runs a command of the setting name in the clone. The result red is "" if it succeeds; else it says how it failed, with the end of
+// its output. Errors: *failure.Invalid for a command that cannot be started.
+func (s *Setup) Run(name, command string, timeout time.Duration) (red string, err error) {
 	argv, err := agent.SplitCommand(command)
 	if err != nil {
-		return &failure.Invalid{Err: fmt.Errorf("clones_setup: %w", err)}
+		return "", &failure.Invalid{Err: fmt.Errorf("%s: %w", name, err)}
 	}
-	dir, err := k.Workspace.PlaceIn(c.Top, c.Home)
+	dir, err := s.Dir()
 	if err != nil {
-		return err
+		return "", err
 	}
 	if argv[0], err = agent.LookPath(argv[0], dir); err != nil {
-		return &failure.Invalid{Err: fmt.Errorf("clones_setup: %w", err), Fix: "name a program that is installed, or that the repository has"}
+		return "", &failure.Invalid{Err: fmt.Errorf("%s: %w", name, err), Fix: "name a program that is installed, or that the repository has"}
 	}
 	var out bytes.Buffer
-	exit, err := proc.Run(k.Stop, k.Kill, &proc.Spec{Argv: argv, Dir: dir, Env: k.Roster.AgentEnviron(), Stdout: &out, Stderr: &out, Mark: repo.Mark, Timeout: setupTime, Grace: 5 * time.Second})
+	exit, err := proc.Run(s.Stop, s.Kill, &proc.Spec{Argv: argv, Dir: dir, Env: s.Env, Stdout: &out, Stderr: &out, Mark: s.Repo.Mark, Timeout: timeout, Grace: 5 * time.Second})
 	switch {
 	case err != nil:
-		return fmt.Errorf("clones_setup: %w", err)
+		return "", fmt.Errorf("%s: %w", name, err)
 	case exit.Stopped:
-		return context.Cause(k.Stop)
-	case !exit.Succeeded():
-		text := k.Redactor.String(out.String()) // before it is cut
-		said := strings.TrimSpace(strings.ToValidUTF8(text[max(0, len(text)-mostSetup):], ""))
-		return &failure.Invalid{Err: fmt.Errorf("clones_setup: %s: %s: %s", command, exit.String(), said), Fix: "mend it, and the next run makes the clone anew"}
+		return "", context.Cause(s.Stop)
+	case exit.Succeeded():
+		return "", nil
 	}
-	return nil
+	text := s.Redactor.String(out.String()) // before it is cut
+	said := strings.TrimSpace(strings.ToValidUTF8(text[max(0, len(text)-mostSetup):], ""))
+	return fmt.Sprintf("%s: %s: %s", command, exit.String(), said), nil
 }
