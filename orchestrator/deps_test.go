@@ -360,6 +360,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/workspace": "the work directory is in the clone",
 	},
 	"orchestrator/land": {
+		"orchestrator/agent":     "a clone that verifies has an ID of its own",
 		"orchestrator/clone":     "a clone whose work has landed goes",
 		"orchestrator/durable":   "one board lands after the other, and what lands outlives a power cut",
 		"orchestrator/event":     "a landing is journaled",
@@ -370,6 +371,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/gitstore":  "which makes the merge",
 		"orchestrator/inspect":   "other boards are found",
 		"orchestrator/plainfile": "a file of the checkout may be anything",
+		"orchestrator/redact":    "what a command prints holds no secret",
 		"orchestrator/rundir":    "files are laid out in the run's folder",
 		"orchestrator/workspace": "and their tasks",
 	},

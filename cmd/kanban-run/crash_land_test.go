@@ -15,7 +15,7 @@ import (
 
 // landPlaces are the places of "land".
 func landPlaces() []place {
-	return []place{{name: "land-merged"}, {name: "land-started"}, {name: "land-put"}, {name: "land-files"}, {name: "land-index"}, {name: "land-moved"}, {name: "land-removed"}}
+	return []place{{name: "land-merged"}, {name: "land-verified"}, {name: "land-started"}, {name: "land-put"}, {name: "land-files"}, {name: "land-index"}, {name: "land-moved"}, {name: "land-removed"}}
 }
 
 const landAgent = `read -r input
@@ -35,6 +35,7 @@ func toLand(t testing.TB, binary string) *site {
 		s.write("code-"+n, "code\n")
 	}
 	s.write("agent.sh", landAgent)
+	s.write(".kanban-run.yaml", "land_verify: test -e code-1.md\n")
 	s.write("edited", "as committed\n")
 	s.write(".gitignore", ".kanban-run/\noutput\n")
 	s.gitOf(s.dir, "init", "-q", "-b", "main")

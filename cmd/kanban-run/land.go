@@ -50,22 +50,22 @@ Without a board it shows what has not landed: 0 that all has, 3 that something i
 				}
 				stop, kill, release := t.contexts(func(bool) {})
 				defer release()
-				return t.land(stop, kill, args, *onto)
+				return u.land(stop, kill, args, *onto)
 			}
 		},
 	}
 }
 
 // land brings the work of boards in, one after the other, and returns the worst exit code.
-func (t *terminal) land(stop, kill context.Context, boards []string, onto string) (int, error) {
+func (u *setup) land(stop, kill context.Context, boards []string, onto string) (int, error) {
 	var codes []int
 	for _, name := range boards {
-		code, err := t.landOne(stop, kill, name, onto)
+		code, err := u.landOne(stop, kill, name, onto)
 		if err != nil && len(boards) == 1 {
 			return 0, err
 		}
 		if err != nil {
-			code = t.explain(fmt.Errorf("%s: %w", name, err))
+			code = u.term.explain(fmt.Errorf("%s: %w", name, err))
 		}
 		if codes = append(codes, code); stop.Err() != nil {
 			break
@@ -74,15 +74,21 @@ func (t *terminal) land(stop, kill context.Context, boards []string, onto string
 	return worst(codes), nil
 }
 
-func (t *terminal) landOne(stop, kill context.Context, name, onto string) (int, error) {
+func (u *setup) landOne(stop, kill context.Context, name, onto string) (int, error) {
+	t := u.term
 	dir, err := inspect.Locate(name)
 	if err != nil {
 		return 0, err
 	}
+	by, err := u.configuration(u.dir, "", "", false)
+	if err != nil {
+		return 0, err
+	}
 	var before, after *flow.Landing
-	err = ledger.OnComplete(name, dir, t.redactor(), time.Now, func(l *ledger.Ledger) error {
+	err = ledger.OnComplete(name, dir, by.Redactor, time.Now, func(l *ledger.Ledger) error {
 		before = l.State().Landing
 		err := land.Board(stop, kill, land.Options{Board: name, Path: name, Folder: dir, Journal: l, Onto: onto,
+			Verify: by.Run.LandVerify, Setup: by.Run.ClonesSetup, Env: by.Roster.AgentEnviron(), Redactor: by.Redactor,
 			Notice: func(text string) { _ = t.stderr.Printf("%s: %s\n", name, text) }})
 		after = l.State().Landing
 		return err

@@ -39,7 +39,7 @@ var programs = []started{
 	{"git, and what git starts (ssh, gpg, credential helpers)", "before, between and behind the turns", "in `PATH` without relative folders and those in the work tree",
 		"kanban-run's own, without git's variables that could lead it elsewhere", "the work tree",
 		[]string{"orchestrator/git/git.go proc.Run", "orchestrator/git/program.go proc.LookPath", "orchestrator/proc/lookup.go exec.LookPath"}},
-	{"the command of `clones_setup`", "when a clone is made", "in `PATH`, or in the clone", "that of agents without a role's `env`", "the work directory, in the clone",
+	{"the commands of `clones_setup` and `land_verify`", "when a clone is made; when `land` has merged", "in `PATH`, or in the clone", "that of agents without a role's `env`", "the work directory, in the clone",
 		[]string{"orchestrator/clone/setup.go proc.Run", "orchestrator/clone/setup.go agent.LookPath"}},
 	{"the browser", "`view --open`", "as git", "that of agents without any secret, with a mark: what it starts decides about no board", "the current folder",
 		[]string{"cmd/kanban-run/view.go proc.Detach", "orchestrator/proc/group.go exec.Command"}},

@@ -31,6 +31,8 @@ type Landed struct {
 	From  string `json:"from" text:"fact"`        // commit of the target before; the same as To: it was there already
 	To    string `json:"to" text:"fact"`          // and behind
 	Ref   string `json:"ref" text:"name"`         // holds the work
+	// Verified is the command that the merge has passed; "": none was asked for.
+	Verified string `json:"verified,omitempty"`
 }
 
 func (Landed) Kind() string { return "LANDED" }
@@ -40,14 +42,18 @@ func (e Landed) Subject() string { return e.Board }
 
 func (Landed) Needs() int { return 4 }
 
-func (e Landed) Sentence() Sentence { return say(Note, LandedText(e.Onto, e.From, e.To)) }
+func (e Landed) Sentence() Sentence { return say(Note, LandedText(e.Onto, e.From, e.To, e.Verified)) }
 
 // LandedText says on which branch the work is, and what the branch was before.
-func LandedText(onto, from, to string) string {
+func LandedText(onto, from, to, verified string) string {
 	if from == to {
 		return fmt.Sprintf("%s has the work already, at %.12s", shortRef(onto), to)
 	}
-	return fmt.Sprintf("landed on %s as %.12s..%.12s, not pushed", shortRef(onto), from, to)
+	text := fmt.Sprintf("landed on %s as %.12s..%.12s, not pushed", shortRef(onto), from, to)
+	if verified == "" {
+		return text + ", not verified"
+	}
+	return text + "; verified: " + verified
 }
 
 // LandRefused reports that the work does not come into the target, and that nothing has moved.
@@ -67,6 +73,7 @@ const (
 	LandRebased  = "rebased"  // the target has lost the commit at which the work began
 	LandWay      = "way"      // the checkout has something of its own in the way
 
+	LandRed       = "red"        // the merge does not pass the command that verifies it
 	LandProtected = "protected"  // it changes what decides, such as settings
 	LandLeftover  = "leftover"   // a part of it would be lost, or is of a task without success
 	LandTakenBack = "taken_back" // it has landed, and the target does not have it any more

@@ -17,6 +17,8 @@ type Landing struct {
 	Files []string `json:"files,omitempty"`
 	Text  string   `json:"text,omitempty"`
 
+	Verified string `json:"verified,omitempty"` // the command that the merge has passed; "": none
+
 	Answer event.Choice `json:"answer,omitempty"` // a person's decision about it; "": none
 	Fix    string       `json:"fix,omitempty"`
 }
@@ -27,7 +29,7 @@ func (l *Landing) Said() string {
 	case l.IsOut():
 		return "it stays out, as you decided"
 	case l.State == Landed:
-		return event.LandedText(l.Onto, l.From, l.To)
+		return event.LandedText(l.Onto, l.From, l.To, l.Verified)
 	case l.State == LandStarted:
 		return "a landing was killed"
 	case l.State == event.LandTakenBack:
@@ -81,7 +83,7 @@ func (s *State) applyLanded(e event.Landed) error {
 		return refuse(e, "nothing can land")
 	}
 	s.Clone = nil
-	s.Landing = &Landing{State: Landed, Tip: e.Tip, Onto: e.Onto, From: e.From, To: e.To, Ref: e.Ref}
+	s.Landing = &Landing{State: Landed, Tip: e.Tip, Onto: e.Onto, From: e.From, To: e.To, Ref: e.Ref, Verified: e.Verified}
 	if e.From != e.To {
 		s.Landing.Fix = fmt.Sprintf("git reset --keep %.12s takes it back", e.From)
 	}

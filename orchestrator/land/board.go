@@ -1,6 +1,7 @@
 package land
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,23 +11,29 @@ import (
 	"strings"
 	"time"
 
+	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/clone"
 	"kanban-run/orchestrator/durable"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/git"
 	"kanban-run/orchestrator/gitstore"
+	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
 )
 
 // Options are the parameters of Board.
 type Options struct {
-	Board   string // as the user named it
-	Path    string // of its file
-	Folder  rundir.Dir
-	Journal flow.Journal
-	Onto    string // name of a branch; "": the one that is checked out
-	Notice  func(text string)
+	Board    string // as the user named it
+	Path     string // of its file
+	Folder   rundir.Dir
+	Journal  flow.Journal
+	Onto     string   // name of a branch; "": the one that is checked out
+	Verify   string   // command that the merge has to pass; "": none
+	Setup    string   // command that makes a clone ready; "": none
+	Env      []string // of both
+	Redactor *redact.Redactor
+	Notice   func(text string)
 }
 
 // Board brings the work of a complete board into a branch, see [Lander.Land]. It does nothing if the board has no work that is not
@@ -59,8 +66,38 @@ func Board(stop, kill context.Context, o Options) (err error) {
 	}
 	place := &clone.Clone{Top: s.Clone.Dir, ID: s.Clone.ID, Home: repo.Top}
 	inClone := gitstore.OpenWorks(gitstore.WorkOptions{Repo: repo, Tree: place.Top, Runs: o.Folder.Path, HasSecret: noSecret, Notice: o.Notice})
-	l := &Lander{Board: o.Board, Path: o.Path, Journal: o.Journal, Works: works, InClone: inClone, Clone: s.Clone, Place: place, Onto: onto, Scratch: filepath.Join(o.Folder.Path, "land")}
+	l := &Lander{Board: o.Board, Path: o.Path, Journal: o.Journal, Works: works, InClone: inClone, Clone: s.Clone, Place: place, Onto: onto, Scratch: filepath.Join(o.Folder.Path, "land"), Command: o.Verify}
+	l.Verify = func(commit string) (string, error) { return verify(stop, kill, repo, o, s, commit) }
 	return l.Land(kill)
+}
+
+// verifyTime bounds the command that verifies a merge.
+const verifyTime = 30 * time.Minute
+
+// verify looks whether a merge passes the command, in a clone in which no agent worked, and which is removed. The result red says
+// why it does not. Errors: *failure.Invalid.
+func verify(stop, kill context.Context, repo *git.Repo, o Options, s *flow.State, commit string) (red string, err error) {
+	fresh := &clone.Clone{Top: s.Clone.Dir + ".verify", ID: agent.NewMark(), Home: repo.Top}
+	if err := os.RemoveAll(fresh.Top); err != nil { // a landing was killed
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(fresh.Top)) }()
+	if err := fresh.Make(kill, clone.Making{Repo: repo, Tip: commit}, func(string) error { return nil }); err != nil {
+		return "", err
+	}
+	dir := func() (string, error) {
+		rel, err := filepath.Rel(durable.RealPath(repo.Top), durable.RealPath(cmp.Or(s.Workdir, filepath.Dir(o.Path))))
+		if err != nil || !filepath.IsLocal(rel) {
+			rel = "." // the board works elsewhere
+		}
+		return filepath.Join(fresh.Top, rel), nil
+	}
+	setup := &clone.Setup{Repo: repo, Clone: fresh, Tip: commit, Command: o.Setup, Dir: dir, Env: o.Env, Redactor: o.Redactor, Notice: o.Notice, Stop: stop, Kill: kill}
+	if _, err := setup.Prepare(); err != nil {
+		return "", err
+	}
+	o.Notice("verifies: " + o.Verify)
+	return setup.Run("land_verify", o.Verify, verifyTime)
 }
 
 // open opens the repository, and ends what a killed run has left of git. Errors: *failure.Invalid.

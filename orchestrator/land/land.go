@@ -28,12 +28,14 @@ type Lander struct {
 	Board   string // as the user named it
 	Path    string // of its file
 	Journal flow.Journal
-	Works   *gitstore.Works // with the files of the checkout
-	InClone *gitstore.Works // with those of the clone
-	Clone   *flow.Clone     // of the board
-	Place   *clone.Clone    // the same
-	Onto    string          // branch, with refs/heads/
-	Scratch string          // folder on the file system of the checkout, for files
+	Works   *gitstore.Works                             // with the files of the checkout
+	InClone *gitstore.Works                             // with those of the clone
+	Clone   *flow.Clone                                 // of the board
+	Place   *clone.Clone                                // the same
+	Onto    string                                      // branch, with refs/heads/
+	Scratch string                                      // folder on the file system of the checkout, for files
+	Verify  func(commit string) (red string, err error) // looks whether a merge passes; red says why it does not; nil: no command was named
+	Command string                                      // of Verify; "": none
 }
 
 // tries bounds how often a landing begins anew because others have moved the target.
@@ -103,14 +105,14 @@ func (l *Lander) try(stop context.Context) error {
 		return err
 	}
 	if was := l.Journal.State().Landing; l.isAnswered(tip, event.Accept) && was.State != event.LandProtected && was.State != event.LandLeftover {
-		return l.end(stop, tip, target, target) // a person has brought it in by hand
+		return l.end(stop, tip, target, target, "") // a person has brought it in by hand
 	}
 	merged, err := l.Works.Merge(stop, gitstore.Merging{Base: base, Tip: tip, Onto: target, Message: l.message(n), Scratch: filepath.Join(l.Scratch, "merge")})
 	switch {
 	case err != nil:
 		return err
 	case merged.IsThere:
-		return l.end(stop, tip, target, target)
+		return l.end(stop, tip, target, target, "")
 	case merged.IsRewritten:
 		name := l.name()
 		fix := fmt.Sprintf("git worktree add ../%[1]s.mend %[2]s && git -C ../%[1]s.mend rebase --onto %[3]s %.12[4]s && git worktree remove ../%[1]s.mend",
@@ -138,6 +140,16 @@ func (l *Lander) try(stop context.Context) error {
 		return err
 	}
 	failpoint.At("land-merged")
+	if l.Command != "" {
+		red, err := l.Verify(merged.Commit)
+		if err != nil {
+			return err
+		}
+		if red != "" {
+			return l.refuse(tip, event.LandRed, nil, "the merge does not pass "+red, "git merge "+short(l.Clone.Branch)+" brings it here; mend it there, or on that branch, and land again")
+		}
+		failpoint.At("land-verified")
+	}
 	out, err := l.Works.OutAt(stop, l.Onto)
 	switch {
 	case err != nil:
@@ -155,7 +167,7 @@ func (l *Lander) try(stop context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.end(stop, tip, target, merged.Commit)
+	return l.end(stop, tip, target, merged.Commit, l.Command)
 }
 
 // askText begins the reason why a person is asked.
@@ -307,7 +319,7 @@ func inGit(mode, blob string) string {
 }
 
 // end takes away what the work no longer needs, and journals that it is in the target.
-func (l *Lander) end(stop context.Context, tip, from, to string) error {
+func (l *Lander) end(stop context.Context, tip, from, to, verified string) error {
 	at := func(ref string) string {
 		commit, _ := l.Works.CommitOf(stop, ref)
 		return commit
@@ -334,7 +346,7 @@ func (l *Lander) end(stop context.Context, tip, from, to string) error {
 			}
 		}
 	}
-	return l.Journal.Record(event.Landed{Board: l.Board, Tip: tip, Onto: l.Onto, From: from, To: to, Ref: landed})
+	return l.Journal.Record(event.Landed{Board: l.Board, Tip: tip, Onto: l.Onto, From: from, To: to, Ref: landed, Verified: verified})
 }
 
 // look finds out whether a branch still has work that has landed, and journals if that is another state than before.
@@ -356,7 +368,7 @@ func (l *Lander) look(stop context.Context, was *flow.Landing) error {
 	}
 	switch {
 	case isThere && was.State != flow.Landed:
-		return l.Journal.Record(event.Landed{Board: l.Board, Tip: was.Tip, Onto: was.Onto, From: was.To, To: was.To, Ref: was.Ref})
+		return l.Journal.Record(event.Landed{Board: l.Board, Tip: was.Tip, Onto: was.Onto, From: was.To, To: was.To, Ref: was.Ref, Verified: was.Verified})
 	case !isThere && was.State == flow.Landed:
 		return l.Journal.Record(event.LandRefused{Board: l.Board, Tip: was.Tip, Onto: was.Onto, Why: event.LandTakenBack, Text: "it has landed on " + short(was.Onto) + ", and was taken back",
 			Fix: "git merge " + was.Ref + " brings it in again"})

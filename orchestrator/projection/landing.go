@@ -12,7 +12,7 @@ import (
 
 // Landing is how the work of a board stands with the branch that is to have it.
 type Landing struct {
-	State string   `json:"state"`          // landed, started, or why it does not land: conflict, rebased, way, protected, leftover, taken_back
+	State string   `json:"state"`          // landed, started, or why it does not land: conflict, rebased, way, red, protected, leftover, taken_back
 	Tip   string   `json:"tip"`            // commit with the work
 	Onto  string   `json:"onto"`           // branch
 	From  string   `json:"from,omitempty"` // commit of the branch before
@@ -20,6 +20,8 @@ type Landing struct {
 	Files []string `json:"files,omitempty"`
 	Text  string   `json:"text,omitempty"` // why it does not land
 	Fix   string   `json:"fix,omitempty"`  // what a person can do about that
+
+	Verified string `json:"verified,omitempty"` // the command that the merge has passed; "": none was asked for
 
 	Answer event.Choice `json:"answer,omitempty"` // a person's decision about it; "": none
 
@@ -30,7 +32,7 @@ func newLanding(l *flow.Landing) *Landing {
 	if l == nil {
 		return nil
 	}
-	return &Landing{State: l.State, Tip: l.Tip, Onto: strings.TrimPrefix(l.Onto, "refs/heads/"), From: l.From, To: l.To, Files: l.Files, Text: l.Text, Fix: l.Fix, Answer: l.Answer, isOut: l.IsOut()}
+	return &Landing{State: l.State, Tip: l.Tip, Onto: strings.TrimPrefix(l.Onto, "refs/heads/"), From: l.From, To: l.To, Files: l.Files, Text: l.Text, Fix: l.Fix, Answer: l.Answer, Verified: l.Verified, isOut: l.IsOut()}
 }
 
 // Lands returns in a word how the work of the board stands with the branch that is to have it, and what there is to say or to
@@ -49,7 +51,7 @@ func (b *Board) Lands() (state, words string) {
 	case l.Answer == event.Accept:
 		return "open", land + " brings it in, as you decided"
 	case l.State == flow.Landed:
-		return l.State, fmt.Sprintf("on %s as %.12s", l.Onto, l.To)
+		return l.State, fmt.Sprintf("on %s as %.12s, %s", l.Onto, l.To, cmp.Or(l.Verified, "not verified"))
 	default:
 		return l.State, l.Text + ": " + cmp.Or(l.Fix, land)
 	}
