@@ -33,6 +33,7 @@ var arrows = map[string]map[string]string{
 		"orchestrator/gitstore":   "the state of a board goes into commits",
 		"orchestrator/guard":      "what a turn must not change is looked at around it",
 		"orchestrator/journal":    "a foreign write to it ends the run",
+		"orchestrator/land":       "a complete board lands",
 		"orchestrator/ledger":     "it journals what happened",
 		"orchestrator/pool":       "boards of one command share what there is once",
 		"orchestrator/preflight":  "what it runs was checked",

@@ -19,6 +19,7 @@ import (
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/gitstore"
 	"kanban-run/orchestrator/guard"
+	"kanban-run/orchestrator/land"
 	"kanban-run/orchestrator/ledger"
 	"kanban-run/orchestrator/pool"
 	"kanban-run/orchestrator/preflight"
@@ -54,6 +55,7 @@ type loop struct {
 	decisions  *decisions.Log
 	carrier    *gitstore.Carrier
 	clone      *clone.Keeper
+	land       land.Options
 
 	watching    watch.Turn
 	undelivered watch.Undelivered
@@ -76,13 +78,15 @@ func (l *loop) run() (flow.Finish, error) {
 		case flow.Walk:
 			err = l.walk(e.Spawn, b)
 		case flow.Reassign:
-			err = l.reassign(e)
+			err = l.ledger.Record(l.ledger.State().Reassigned(e))
 		case flow.SuspectLoop:
 			err = l.suspectLoop(e, b)
 		case flow.SetAside:
 			err = l.setAside(e)
 		case flow.Keep:
 			err = l.clone.Keep(e.DueWork)
+		case flow.Land:
+			err = land.Board(l.stop, l.kill, l.land)
 		case flow.WriteBoard:
 			err = l.writeBoard(b)
 		case flow.GiveUpCheckpoint:

@@ -25,14 +25,6 @@ func (l *loop) openStep(e flow.Spawn, b *board.Board) error {
 	return l.ledger.Append(started)
 }
 
-// reassign gives the open call to the next agent in the settings (seed 002, "Reassignment
-// Readiness").
-func (l *loop) reassign(e flow.Reassign) error {
-	step := l.ledger.State().Step
-	return l.ledger.Record(event.Reassigned{Step: step.Number, Task: step.Task, Role: step.CallRole(),
-		Call: step.Call, Number: e.Number, To: e.To, Reason: e.Reason})
-}
-
 // isPassedOver reports whether the board goes on without the task of a call that is refused.
 func (l *loop) isPassedOver(refused error, e flow.Spawn) bool {
 	var changed *trust.ChangedError

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/report"
@@ -174,6 +175,9 @@ func (s *screen) printResult(t *terminal, b *projection.Board, undone string, hi
 		}
 	default:
 		text += b.Unreviewed()
+		if b.Landing != nil && b.Landing.State == flow.Landed {
+			text += "; " + b.Landing.Said
+		}
 	}
 	out, sign := t.stdout, ""
 	if code == exitFailed || code == exitInvalid || code == exitOwned {

@@ -63,6 +63,8 @@ func NewKeeper(t Turn) *Keeper { return &Keeper{Turn: t} }
 func (k *Keeper) Enter() error {
 	s := k.Journal.State()
 	switch {
+	case k.Run.Land && !k.Run.Clones && s.Clone == nil && s.Landing == nil && !k.Run.DryRun:
+		return &failure.Invalid{Err: errors.New("land: the agents work in the checkout, so that nothing is to land"), Fix: "--clones --land, or leave out --land"}
 	case k.Run.DryRun, s.Clone == nil && !k.Run.Clones:
 		return nil
 	case s.Clone == nil && s.Step == nil && k.isOver():
@@ -266,7 +268,14 @@ func (k *Keeper) refuseRepo(repo *git.Repo) error {
 	case repo.Settings.GetOwn("user.name") == "" || repo.Settings.GetOwn("user.email") == "":
 		return &failure.Invalid{Err: errors.New("clones: git has no name and address for commits"), Fix: "git config user.name NAME && git config user.email ADDRESS"}
 	}
-	if err := k.works.Refuse(k.Kill); err != nil {
+	if k.Run.Land && k.Head.Branch == "" {
+		return &failure.Invalid{Err: errors.New("land: no branch is checked out"), Fix: "git switch BRANCH; or leave out --land, and land --onto BRANCH"}
+	}
+	err := k.works.Refuse(k.Kill)
+	if err == nil && k.Run.Land {
+		err = gitstore.CheckMerges(k.Kill, repo)
+	}
+	if err != nil {
 		var unfit *gitstore.UnfitError
 		if errors.As(err, &unfit) {
 			return refuse(unfit.Text)

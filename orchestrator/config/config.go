@@ -86,6 +86,7 @@ type Run struct {
 	Clones       bool                `name:"clones" flag:"" default:"false" help:"have the agents of each board work in a clone of the repository, and commit what is accepted on the branch kanban/NAME"`
 	ClonesDir    string              `name:"clones_dir" flag:"DIR" path:"yes" shown:"CHECKOUT.clones beside the checkout" help:"make clones in DIR"`
 	ClonesSetup  string              `name:"clones_setup" from:"file" shown:"none" help:"command that makes a new clone ready, such as npm ci"`
+	Land         bool                `name:"land" flag:"" default:"false" help:"bring the work of each board that is complete into the branch that is checked out (with clones)"`
 	LandVerify   string              `name:"land_verify" from:"file" shown:"none" help:"command that a merge has to pass before land brings it in, in a clone in which no agent worked, such as make test"`
 	OnOverlap    string              `name:"on_overlap" one:"wait warn" default:"wait" help:"wait for, or only warn of, another board's step that works on the same files"`
 	OnTool       event.OnTool        `name:"on_tool_unavailable" one:"caveat retry skip stop" default:"caveat" help:"caveat, retry, skip or stop: what becomes of an agent whose tool is not there"`

@@ -430,6 +430,7 @@ func TestOrigins(t *testing.T) {
 		{"clones", "false", "default"},
 		{"clones_dir", "CHECKOUT.clones beside the checkout", "default"},
 		{"clones_setup", "none", "default"},
+		{"land", "false", "default"},
 		{"land_verify", "none", "default"},
 		{"on_overlap", "wait", "default"},
 		{"on_tool_unavailable", "caveat", "default"},

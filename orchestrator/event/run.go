@@ -20,6 +20,7 @@ type RunStarted struct {
 	Withheld []string `json:"withheld,omitempty"`
 	// PartlyWithheld has those of Withheld that some agents of the run get, and others do not.
 	PartlyWithheld []PartlyWithheld `json:"partly_withheld,omitempty"`
+	Lands          bool             `json:"lands,omitempty"`   // the work of a complete board comes into the branch that is checked out
 	Lenient        bool             `json:"lenient,omitempty"` // the end of an incomplete board is no failure
 	// DoneBefore are the tasks that were done before the first run. The field is set only in the
 	// first run.
@@ -83,6 +84,14 @@ type PartlyWithheld struct {
 func (RunStarted) Kind() string { return "RUN_STARTED" }
 
 func (e RunStarted) Subject() string { return e.Board }
+
+// Needs returns the form of a journal that the next run has to know: an earlier version would land nothing.
+func (e RunStarted) Needs() int {
+	if e.Lands {
+		return 4
+	}
+	return 0
+}
 
 func (e RunStarted) Sentence() Sentence {
 	s := say(Note, fmt.Sprintf("%s in %s", Count(e.Tasks, "task"), e.Workdir)).at(OpensRun)

@@ -41,7 +41,11 @@ func (s *State) endOver(b Board) Effect {
 	if !b.Terminal {
 		return nil
 	}
-	return End(s, b)
+	end := End(s, b)
+	if e := s.land(b, end); e != nil {
+		return e
+	}
+	return end
 }
 
 func (s *State) end(b Board) Finish {

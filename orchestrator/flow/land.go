@@ -23,6 +23,26 @@ type Landing struct {
 	Fix    string       `json:"fix,omitempty"`
 }
 
+// Land brings the work of the complete board into the branch that is checked out.
+type Land struct{}
+
+func (Land) effect() {}
+
+// land returns the effect that brings the work of a board with this end in, and then the end of a board whose work stays out
+// against the wish of its user; nil: neither is due.
+func (s *State) land(b Board, end Finish) Effect {
+	switch {
+	case !s.Lands || end.Outcome != event.Complete || len(b.Rest.Open) > 0:
+		return nil
+	case s.Clone != nil && !s.LandTried && !s.Landing.IsOut():
+		return Land{}
+	case s.LandTried && s.Landing.Asks():
+		return Finish{Outcome: event.NeedsPerson, By: event.ByLand, Text: s.Landing.Said()}
+	default:
+		return nil
+	}
+}
+
 // Said says in words how the work stands.
 func (l *Landing) Said() string {
 	switch {
@@ -82,7 +102,7 @@ func (s *State) applyLanded(e event.Landed) error {
 	if !s.canLand() && !s.hasLanded() {
 		return refuse(e, "nothing can land")
 	}
-	s.Clone = nil
+	s.Clone, s.LandTried = nil, true
 	s.Landing = &Landing{State: Landed, Tip: e.Tip, Onto: e.Onto, From: e.From, To: e.To, Ref: e.Ref, Verified: e.Verified}
 	if e.From != e.To {
 		s.Landing.Fix = fmt.Sprintf("git reset --keep %.12s takes it back", e.From)
@@ -96,6 +116,7 @@ func (s *State) hasLanded() bool {
 }
 
 func (s *State) applyLandRefused(e event.LandRefused) error {
+	s.LandTried = true
 	switch {
 	case e.Why == event.LandTakenBack && s.hasLanded():
 		landing := *s.Landing

@@ -80,3 +80,8 @@ func (s *State) Proposal(end Finish) *event.ReassignProposed {
 	}
 	return p
 }
+
+// Reassigned returns the event that gives the open call to the next agent in the settings (seed 002, "Reassignment Readiness").
+func (s *State) Reassigned(e Reassign) event.Reassigned {
+	return event.Reassigned{Step: s.Step.Number, Task: s.Step.Task, Role: s.Step.CallRole(), Call: s.Step.Call, Number: e.Number, To: e.To, Reason: e.Reason}
+}

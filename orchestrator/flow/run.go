@@ -19,6 +19,7 @@ func (s *State) applyRunStarted(e event.RunStarted) error {
 	}
 	s.Manager, s.Reassign = e.Manager, e.Reassign
 	s.ManagerIsTold, s.KeepGoing, s.ByNeeds, s.Lenient = e.Told, e.KeepGoing, e.ByNeeds, e.Lenient
+	s.Lands, s.LandTried = e.Lands, false
 	s.takeMended(e)
 	s.endWaiting()
 	s.lookAtCloneAgain()

@@ -76,6 +76,8 @@ type State struct {
 	UnpushedTo string        `json:"unpushed_branch,omitempty"` // branch of those checkpoints
 	Clone      *Clone        `json:"clone,omitempty"`           // in which the agents work; nil: in the checkout
 	Landing    *Landing      `json:"landing,omitempty"`         // of the work of the clone, or of the last one; nil: nobody has tried
+	Lands      bool          `json:"lands,omitempty"`           // this run brings the work of the complete board into its branch
+	LandTried  bool          `json:"land_tried,omitempty"`      // it has tried, since the last run began
 	Git        *event.GitWay `json:"git,omitempty"`             // route of the last run with checkpoints in git; nil: there was none
 }
 

@@ -409,3 +409,31 @@ func (w *Works) strayRefs(stop context.Context, k Work) (names []string, err err
 	}
 	return names, nil
 }
+
+// CheckMerges returns an *UnfitError if no merge can be made for the user of a repository.
+func CheckMerges(stop context.Context, repo *git.Repo) error {
+	out, err := repo.User(stop, "version")
+	sign := repo.Settings.Get("commit.gpgsign")
+	switch {
+	case err != nil:
+		return err
+	case isOld(out):
+		return &UnfitError{strings.TrimSpace(out) + " merges no trees", "git 2.38 or newer; or git merge"}
+	case sign != "" && sign != "false":
+		return &UnfitError{"commits are to be signed (commit.gpgsign), and land signs none", "git merge makes the commit, and land finds it"}
+	default:
+		return nil
+	}
+}
+
+// isOld reports whether a version of git cannot merge trees, as in "git version 2.37.1".
+func isOld(version string) bool {
+	fields := strings.Fields(version)
+	if len(fields) < 3 {
+		return false
+	}
+	parts := strings.SplitN(fields[2]+".0.0", ".", 3)
+	major, err := strconv.Atoi(parts[0])
+	minor, failed := strconv.Atoi(parts[1])
+	return err == nil && failed == nil && (major < 2 || major == 2 && minor < 38)
+}

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -114,26 +112,13 @@ func open(kill context.Context, o Options) (*git.Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := repo.User(kill, "version")
-	if err == nil && isOld(out) {
-		err = &failure.Invalid{Err: fmt.Errorf("land: %s merges no trees", strings.TrimSpace(out)), Fix: "git 2.38 or newer; or git merge"}
+	unfit := (*gitstore.UnfitError)(nil)
+	if err := gitstore.CheckMerges(kill, repo); errors.As(err, &unfit) {
+		return nil, &failure.Invalid{Err: errors.New("land: " + unfit.Text), Fix: unfit.Fix}
+	} else if err != nil {
+		return nil, err
 	}
-	if sign := repo.Settings.Get("commit.gpgsign"); err == nil && sign != "" && sign != "false" {
-		err = &failure.Invalid{Err: errors.New("land: commits are to be signed (commit.gpgsign), and land signs none"), Fix: "git merge makes the commit, and land finds it"}
-	}
-	return repo, err
-}
-
-// isOld reports whether a version of git cannot merge trees, as in "git version 2.37.1".
-func isOld(version string) bool {
-	fields := strings.Fields(version)
-	if len(fields) < 3 {
-		return false
-	}
-	parts := strings.SplitN(fields[2]+".0.0", ".", 3)
-	major, err := strconv.Atoi(parts[0])
-	minor, failed := strconv.Atoi(parts[1])
-	return err == nil && failed == nil && (major < 2 || major == 2 && minor < 38)
+	return repo, nil
 }
 
 // target returns the branch that is to have the work. Errors: *failure.Invalid.

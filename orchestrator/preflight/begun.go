@@ -21,7 +21,7 @@ func (p *Prepared) Begun(b *board.Board, needsManager bool) (e event.RunStarted,
 	e = event.RunStarted{
 		Board: p.Board, Workdir: p.Workspace.HomeDir(), FromBoard: p.Workspace.Place.FromBoard(), Version: p.Version, Form: event.Form, Limits: p.Limits,
 		OnDivergence: p.Run.OnDivergence, Tasks: b.Len(), Lenient: !p.Run.Strict, Reassign: p.Run.Reassign,
-		KeepGoing: p.KeepsGoing(), ByNeeds: p.HasNeeds(), Allowed: p.Run.Git.Allow, Discarded: p.Run.Discarded,
+		KeepGoing: p.KeepsGoing(), ByNeeds: p.HasNeeds(), Allowed: p.Run.Git.Allow, Discarded: p.Run.Discarded, Lands: p.Run.Land,
 	}
 	e.Withheld, e.PartlyWithheld = p.Withheld()
 	e.Command = p.Command()

@@ -189,7 +189,7 @@ func (f *Facts) Question(h *flow.History) *Question {
 	if end, left := f.end(s); left {
 		return ask(event.AboutEnd, end.Text, f.endChoices(s)...)
 	}
-	if s.Landing.Asks() && s.Outcome == event.Complete {
+	if s.Landing.Asks() && (s.Outcome == event.Complete || s.LandTried) {
 		return ask(event.AboutLand, s.Landing.Said(), landChoices(s.Landing)...)
 	}
 	if missing := s.Teardown.Unanswered(); len(missing) > 0 && !s.Running {

@@ -3,6 +3,8 @@ package projection
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"kanban-run/orchestrator/event"
@@ -25,6 +27,7 @@ type Landing struct {
 
 	Answer event.Choice `json:"answer,omitempty"` // a person's decision about it; "": none
 
+	Said  string `json:"-"` // how the work stands, in words
 	isOut bool
 }
 
@@ -32,7 +35,7 @@ func newLanding(l *flow.Landing) *Landing {
 	if l == nil {
 		return nil
 	}
-	return &Landing{State: l.State, Tip: l.Tip, Onto: strings.TrimPrefix(l.Onto, "refs/heads/"), From: l.From, To: l.To, Files: l.Files, Text: l.Text, Fix: l.Fix, Answer: l.Answer, Verified: l.Verified, isOut: l.IsOut()}
+	return &Landing{State: l.State, Tip: l.Tip, Onto: strings.TrimPrefix(l.Onto, "refs/heads/"), From: l.From, To: l.To, Files: l.Files, Text: l.Text, Fix: l.Fix, Answer: l.Answer, Verified: l.Verified, Said: l.Said(), isOut: l.IsOut()}
 }
 
 // Lands returns in a word how the work of the board stands with the branch that is to have it, and what there is to say or to
@@ -68,4 +71,26 @@ func landChoices(l *flow.Landing) []Choice {
 	default:
 		return []Choice{{Word: event.Accept, Does: "counts it as landed, because you brought it in by hand"}, skip}
 	}
+}
+
+// LandingTotals returns in words how the work of boards stands, such as "5 of 8 landed, 2 conflict, 1 open", or "" if none has any in
+// a clone.
+func LandingTotals(boards []*Board) string {
+	of, all := map[string]int{}, 0
+	for _, b := range boards {
+		if state, _ := b.Lands(); state != "" {
+			of[state]++
+			all++
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d landed", of[flow.Landed], all)
+	for _, state := range slices.Sorted(maps.Keys(of)) {
+		if state != flow.Landed {
+			text += fmt.Sprintf(", %d %s", of[state], state)
+		}
+	}
+	return text
 }

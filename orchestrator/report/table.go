@@ -161,6 +161,9 @@ func totals(boards []*projection.Board) string {
 		}
 	}
 	text := strings.Join(parts, ", ")
+	if landed := projection.LandingTotals(boards); landed != "" {
+		text += "; " + landed
+	}
 	if spent := used.String(); spent != "" {
 		text += "; " + spent
 	}
