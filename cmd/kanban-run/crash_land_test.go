@@ -38,7 +38,7 @@ func toLand(t testing.TB, binary string) *site {
 	s.write("agent.sh", landAgent)
 	s.write(".kanban-run.yaml", "land_verify: test -e code-1.md\n")
 	s.write("edited", "as committed\n")
-	s.write(".gitignore", ".kanban-run/\noutput\n")
+	s.write(".gitignore", ".kanban-run/\noutput\nheld\n")
 	s.gitOf(s.dir, "init", "-q", "-b", "main")
 	s.gitOf(s.dir, "config", "user.name", "n")
 	s.gitOf(s.dir, "config", "user.email", "n@example.com")
@@ -100,9 +100,7 @@ func (s *site) checkNothingMoved() {
 		s.t.Fatalf("exit code %d\n%s", code, s.read("output"))
 	}
 	s.remove(".git/MERGE_HEAD")
-	if got, want := s.gitOf(s.dir, "status", "--short"), "M edited\n M kanban.yaml\nA  staged"; got != want {
-		s.t.Fatalf("behind a refused landing git status says\n%s\nwant\n%s", got, want)
-	}
+	s.isUntouched()
 }
 
 // checkLanded: the work is in the branch, the index and the files, once, and nothing of the way there is left.
@@ -207,5 +205,96 @@ func killLanding(t *testing.T, binary string, random *rand.Rand, n, began int) (
 			s.checkLanded()
 			return n, began
 		}
+	}
+}
+
+// TestPersonBesideALanding: what a person does with branch and index behind a killed landing, or while one is held, is neither undone nor
+// mixed with it.
+func TestPersonBesideALanding(t *testing.T) {
+	t.Parallel()
+	binary := built(t, buildFailpoints)
+	at := func(place string) string { return "KANBAN_TEST_FAILPOINT=" + place + "@1=self" }
+	t.Run("another branch behind a kill", func(t *testing.T) {
+		t.Parallel()
+		s := toLand(t, binary)
+		s.land(at("land-index"))
+		s.gitOf(s.dir, "switch", "-q", "-c", "feature")
+		if code := s.land(); code != exitInvalid || !strings.Contains(s.read("output"), "git switch main; then land again") {
+			t.Fatalf("exit code %d\n%s", code, s.read("output"))
+		}
+		s.gitOf(s.dir, "switch", "-q", "main")
+		s.gitOf(s.dir, "branch", "-d", "feature")
+		if code := s.land(); code != exitComplete {
+			t.Fatalf("exit code %d\n%s", code, s.read("output"))
+		}
+		s.checkLanded()
+	})
+	t.Run("a commit behind a kill", func(t *testing.T) {
+		t.Parallel()
+		s := toLand(t, binary)
+		s.land(at("land-files"))
+		s.remove(".git/index.lock")
+		s.gitOf(s.dir, "add", "-A")
+		s.gitOf(s.dir, "commit", "-qm", "mine")
+		if code := s.land(); code != exitComplete || !strings.Contains(s.read("output"), "main has the work already") {
+			t.Fatalf("exit code %d\n%s", code, s.read("output"))
+		}
+		if got := s.gitOf(s.dir, "status", "--short"); got != "" {
+			t.Fatalf("git status says\n%s", got)
+		}
+		s.checkBetween()
+	})
+	for place, code := range map[string]int{"land-started": exitNeedsPerson, "land-files": exitNeedsPerson} {
+		t.Run("another branch at "+place, func(t *testing.T) {
+			t.Parallel()
+			s := toLand(t, binary)
+			r := s.held(place)
+			s.gitOf(s.dir, "switch", "-q", "-c", "feature")
+			s.remove("held")
+			if got := r.wait(); got != code || !strings.Contains(s.read("output"), "another branch was checked out meanwhile") {
+				t.Fatalf("exit code %d\n%s", got, s.read("output"))
+			}
+			s.isUntouched()
+			s.gitOf(s.dir, "switch", "-q", "main")
+			s.gitOf(s.dir, "branch", "-d", "feature")
+			if code := s.land(); code != exitComplete {
+				t.Fatalf("exit code %d\n%s", code, s.read("output"))
+			}
+			s.checkLanded()
+		})
+	}
+	t.Run("the branch moves", func(t *testing.T) {
+		t.Parallel()
+		s := toLand(t, binary)
+		tree := s.gitOf(s.dir, "rev-parse", "HEAD^{tree}")
+		commit := s.gitOf(s.dir, "commit-tree", tree, "-p", "HEAD", "-m", "another")
+		r := s.held("land-files")
+		s.gitOf(s.dir, "update-ref", "refs/heads/main", commit)
+		s.remove("held")
+		if code := r.wait(); code != exitComplete {
+			t.Fatalf("exit code %d\n%s", code, s.read("output"))
+		}
+		if got, want := s.gitOf(s.dir, "status", "--short"), "M edited\n M kanban.yaml\nA  staged"; got != want {
+			t.Fatalf("git status says\n%s", got)
+		}
+		if got := s.gitOf(s.dir, "log", "--format=%s", "--first-parent"); got != "Land kanban.yaml: 2 tasks\nanother\nmeanwhile\nfirst" {
+			t.Fatalf("the commits are\n%s", got)
+		}
+	})
+}
+
+// held starts "land", and returns when it waits at a place until the file "held" is removed.
+func (s *site) held(place string) *launched {
+	s.t.Helper()
+	r := s.launch(s.command([]string{"KANBAN_TEST_FAILPOINT=" + place + "@1=hold:" + s.path("held")}, "land", "kanban.yaml"))
+	s.await("held")
+	return r
+}
+
+// isUntouched: nothing of the work is in the checkout.
+func (s *site) isUntouched() {
+	s.t.Helper()
+	if got, want := s.gitOf(s.dir, "status", "--short"), "M edited\n M kanban.yaml\nA  staged"; got != want {
+		s.t.Fatalf("git status says\n%s\nwant\n%s\n%s", got, want, s.read("output"))
 	}
 }

@@ -76,6 +76,7 @@ const (
 	LandRed       = "red"        // the merge does not pass the command that verifies it
 	LandProtected = "protected"  // it changes what decides, such as settings
 	LandLeftover  = "leftover"   // a part of it would be lost, or is of a task without success
+	LandMoved     = "moved"      // a person has moved the branch of the work, and parts of it are not on it
 	LandTakenBack = "taken_back" // it has landed, and the target does not have it any more
 )
 

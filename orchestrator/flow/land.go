@@ -70,6 +70,11 @@ func (l *Landing) IsOut() bool {
 	return l != nil && (l.Answer == event.Skip || l.Answer == event.Accept && l.State == event.LandTakenBack)
 }
 
+// IsLandable reports whether the work lands as it is once a person says so.
+func (l *Landing) IsLandable() bool {
+	return l.State == event.LandProtected || l.State == event.LandLeftover || l.State == event.LandMoved
+}
+
 // Asks reports whether a person may decide about it.
 func (l *Landing) Asks() bool {
 	return l != nil && l.State != Landed && l.State != LandStarted && l.Answer == ""

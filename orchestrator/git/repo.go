@@ -163,9 +163,6 @@ type Index struct {
 // IsEmpty reports whether the index is nil or has no bytes.
 func (x *Index) IsEmpty() bool { return x == nil || len(x.text) == 0 }
 
-// IsSplit reports whether parts of the index are in files of their own, which only their owner may change.
-func (x *Index) IsSplit() bool { return len(x.parts) > 0 }
-
 // Bytes returns the index as git wrote it. The caller must not change it.
 func (x *Index) Bytes() []byte { return x.text }
 

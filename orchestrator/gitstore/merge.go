@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +83,9 @@ func (s *Store) mergeTrees(stop context.Context, m Merging) (merged Merged, err 
 		tree, names, _ := strings.Cut(out, "\x00")
 		failed := (*git.Error)(nil)
 		if errors.As(err, &failed) && failed.Exit.Code == 1 && tree != "" {
-			merged.Conflicts = strings.FieldsFunc(names, isNUL)
+			if merged.Conflicts = strings.FieldsFunc(names, isNUL); len(merged.Conflicts) == 0 { // git names none of a folder that was split
+				merged.Conflicts = []string{"a folder that was renamed"}
+			}
 			return nil
 		}
 		if err != nil {
@@ -172,9 +175,15 @@ func (w *Works) Changes(stop context.Context, from, to string) (all []Change, er
 
 // LayOut writes files of a commit below a folder, as a checkout would write them.
 func (w *Works) LayOut(stop context.Context, commit string, names []string, folder string) error {
-	s := w.store
+	at, home := *w.store, *w.store.repo
+	home.Tree = folder // in which git finds no .gitattributes but those of the commit
+	at.repo = &home
+	s := &at
 	if len(names) == 0 {
 		return nil
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
 	}
 	return explain(s.inCalls(func() error {
 		var index git.Index
@@ -185,6 +194,12 @@ func (w *Works) LayOut(stop context.Context, commit string, names []string, fold
 		_, err := s.own(stop, call, []byte(strings.Join(names, "\x00")), "checkout-index", "-z", "--stdin", "--prefix="+filepath.Clean(folder)+"/")
 		return err
 	}))
+}
+
+// IsSplit reports whether the user's index is in several files, which only git itself may change.
+func (w *Works) IsSplit(stop context.Context) (bool, error) {
+	out, err := w.store.repo.User(stop, "rev-parse", "--shared-index-path")
+	return strings.TrimSpace(out) != "", err
 }
 
 // BlobOf returns the name of the blob that git would make of a file of the work tree.
@@ -237,38 +252,60 @@ func (w *Works) WithChanges(stop context.Context, index *git.Index, changes []Ch
 	return index.Bytes(), explain(err)
 }
 
-// Commit returns the commit of a reference, or "".
+// CommitOf returns the commit of a reference, or "".
 func (w *Works) CommitOf(stop context.Context, ref string) (string, error) {
-	out, err := w.store.repo.User(stop, "for-each-ref", "--format=%(objectname)", ref)
-	return strings.TrimSpace(out), err
+	return w.ask(stop, ref, "%(objectname)")
 }
 
 // OutAt returns the work tree in which a branch is checked out, or "".
 func (w *Works) OutAt(stop context.Context, branch string) (string, error) {
-	out, err := w.store.repo.User(stop, "for-each-ref", "--format=%(worktreepath)", branch)
-	return strings.TrimSuffix(out, "\n"), err
+	return w.ask(stop, branch, "%(worktreepath)")
 }
 
-// Refer moves a reference, durably. Each of was and is is "" for none; git refuses if it is not at was.
+// Behind returns the branch that a branch stands for, which is another one if it is symbolic.
+func (w *Works) Behind(stop context.Context, branch string) (string, error) {
+	other, err := w.ask(stop, branch, "%(symref)")
+	return cmp.Or(other, branch), err
+}
+
+// ask returns what git knows of exactly one reference, or "" if there is none of this name.
+func (w *Works) ask(stop context.Context, ref, format string) (string, error) {
+	out, err := w.store.repo.User(stop, "for-each-ref", "--format=%(refname)%00"+format, ref)
+	for line := range strings.Lines(out) {
+		if name, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\x00"); ok && name == ref {
+			return text, err
+		}
+	}
+	return "", err
+}
+
+// Refer moves a reference to a commit, durably. The parameter was is "" for none; git refuses if it is not at was.
 func (w *Works) Refer(stop context.Context, ref, was, is, message string) error {
-	if was == is {
+	switch {
+	case is == "":
+		return fmt.Errorf("%s is to be moved nowhere", ref)
+	case was == is:
 		return nil
+	case was == "":
+		was = strings.Repeat("0", len(is))
 	}
 	if err := w.Unlock(ref); err != nil {
 		return err
 	}
-	args := []string{"update-ref", "--no-deref", "-m", "kanban-run: " + message, ref, is, was}
-	switch {
-	case is == "":
-		args = []string{"update-ref", "--no-deref", "-d", ref, was}
-	case was == "":
-		args[len(args)-1] = strings.Repeat("0", len(is))
-	}
-	if _, err := w.store.repo.User(stop, args...); err != nil {
+	if _, err := w.store.repo.User(stop, "update-ref", "--no-deref", "-m", "kanban-run: "+message, ref, is, was); err != nil {
 		return err
 	}
 	w.store.ref = ref
 	return w.store.syncRef()
+}
+
+// Drop removes a reference of ours, or a branch whose work is elsewhere. Git refuses if it is not at was.
+func (w *Works) Drop(stop context.Context, ref, was string) error {
+	if err := w.Unlock(ref); err != nil {
+		return err
+	}
+	_, err := w.store.repo.User(stop, "update-ref", "--no-deref", "-d", ref, was)
+	return err
 }
 
 // Count returns the number of commits that a commit has, and base does not.
@@ -413,17 +450,24 @@ func (w *Works) strayRefs(stop context.Context, k Work) (names []string, err err
 // CheckMerges returns an *UnfitError if no merge can be made for the user of a repository.
 func CheckMerges(stop context.Context, repo *git.Repo) error {
 	out, err := repo.User(stop, "version")
-	sign := repo.Settings.Get("commit.gpgsign")
+	if err == nil && !isOld(out) {
+		return CheckSigning(stop, repo)
+	}
 	switch {
 	case err != nil:
 		return err
-	case isOld(out):
-		return &UnfitError{strings.TrimSpace(out) + " merges no trees", "git 2.38 or newer; or git merge"}
-	case sign != "" && sign != "false":
-		return &UnfitError{"commits are to be signed (commit.gpgsign), and land signs none", "git merge makes the commit, and land finds it"}
 	default:
-		return nil
+		return &UnfitError{strings.TrimSpace(out) + " merges no trees", "git 2.38 or newer; or git merge"}
 	}
+}
+
+// CheckSigning returns an *UnfitError if the user of a repository signs commits.
+func CheckSigning(stop context.Context, repo *git.Repo) error {
+	out, err := repo.User(stop, "config", "--type=bool", "--default=false", "--get", "commit.gpgsign")
+	if err == nil && strings.TrimSpace(out) == "true" {
+		err = &UnfitError{"commits are to be signed (commit.gpgsign), and land signs none", "git merge makes the commit, and land finds it"}
+	}
+	return err
 }
 
 // isOld reports whether a version of git cannot merge trees, as in "git version 2.37.1".

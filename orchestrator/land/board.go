@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,16 +56,25 @@ func Board(stop, kill context.Context, o Options) (err error) {
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	works := gitstore.OpenWorks(gitstore.WorkOptions{Repo: repo, Runs: o.Folder.Path, HasSecret: noSecret, Notice: o.Notice})
 	if s.Clone == nil {
+		if other := "refs/heads/" + strings.TrimPrefix(o.Onto, "refs/heads/"); o.Onto != "" && other != s.Landing.Onto {
+			return &failure.Invalid{Err: fmt.Errorf("land: the work has landed on %s", short(s.Landing.Onto)), Fix: "git merge " + s.Landing.Ref + " brings it into another branch"}
+		}
 		l := &Lander{Board: o.Board, Journal: o.Journal, Works: works, Scratch: filepath.Join(o.Folder.Path, "land")}
 		return errors.Join(l.look(kill, s.Landing), os.RemoveAll(l.Scratch))
 	}
 	onto, err := target(repo, o.Onto)
+	if err == nil {
+		onto, err = works.Behind(kill, onto)
+	}
 	if err != nil {
 		return err
 	}
+	if onto == s.Clone.Branch {
+		return &failure.Invalid{Err: fmt.Errorf("land: %s is the branch of the work itself", short(onto)), Fix: "git switch to the branch that is to have it, or --onto BRANCH"}
+	}
 	place := &clone.Clone{Top: s.Clone.Dir, ID: s.Clone.ID, Home: repo.Top}
 	inClone := gitstore.OpenWorks(gitstore.WorkOptions{Repo: repo, Tree: place.Top, Runs: o.Folder.Path, HasSecret: noSecret, Notice: o.Notice})
-	l := &Lander{Board: o.Board, Path: o.Path, Journal: o.Journal, Works: works, InClone: inClone, Clone: s.Clone, Place: place, Onto: onto, Scratch: filepath.Join(o.Folder.Path, "land"), Command: o.Verify}
+	l := &Lander{Board: o.Board, Path: o.Path, Journal: o.Journal, Works: works, InClone: inClone, Clone: s.Clone, Place: place, Onto: onto, Scratch: filepath.Join(o.Folder.Path, "land"), Command: o.Verify, Stop: stop}
 	l.Verify = func(commit string) (string, error) { return verify(stop, kill, repo, o, s, commit) }
 	return l.Land(kill)
 }

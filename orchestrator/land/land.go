@@ -3,6 +3,7 @@
 package land
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ type Lander struct {
 	Place   *clone.Clone                                // the same
 	Onto    string                                      // branch, with refs/heads/
 	Scratch string                                      // folder on the file system of the checkout, for files
+	Stop    context.Context                             // when it is done, nothing is waited for any more
 	Verify  func(commit string) (red string, err error) // looks whether a merge passes; red says why it does not; nil: no command was named
 	Command string                                      // of Verify; "": none
 }
@@ -55,32 +57,35 @@ func (l *Lander) Land(stop context.Context) error {
 	return l.refuse(l.Clone.Tip, event.LandWay, nil, "the branch moves all the time", "")
 }
 
-// work returns the commit that lands, and the one at which it began. What people have made of the work on its branch counts: commits
-// behind it, or a branch that is rebased, which still has a change of each of its files.
-func (l *Lander) work(stop context.Context, target string) (tip, base string, err error) {
+// work returns the commit that lands, and the one at which it began: what people have made of the branch counts. The result moved has
+// the files of the work that are not on it any more, about which a person is asked.
+func (l *Lander) work(stop context.Context, target string) (tip, base string, moved []string, err error) {
+	tip, base = l.Clone.Tip, l.Clone.Base
 	branch, err := l.Works.CommitOf(stop, l.Clone.Branch)
-	if err != nil || branch == "" || branch == l.Clone.Tip {
-		return l.Clone.Tip, l.Clone.Base, err
+	if err != nil || branch == "" || branch == tip || l.Clone.Unmoved {
+		return tip, base, nil, err
 	}
-	if follows, err := l.Works.Has(stop, branch, l.Clone.Tip); err != nil || follows {
-		return branch, l.Clone.Base, err
+	if follows, err := l.Works.Has(stop, branch, tip); err != nil || follows {
+		return branch, base, nil, err
 	}
-	fork, err := l.Works.Fork(stop, branch, target)
-	if err != nil || fork == "" {
-		return l.Clone.Tip, l.Clone.Base, err
+	has, err := l.Works.Has(stop, branch, base)
+	if err == nil && !has {
+		base, err = l.Works.Fork(stop, branch, target)
 	}
-	want, err := l.Works.Changes(stop, l.Clone.Base, l.Clone.Tip)
 	if err != nil {
-		return "", "", err
+		return "", "", nil, err
 	}
-	have, err := l.Works.Changes(stop, fork, branch)
-	lacks := func(c gitstore.Change) bool {
-		return !slices.ContainsFunc(have, func(o gitstore.Change) bool { return o.Name == c.Name })
+	want, err := l.Works.Changes(stop, l.Clone.Base, tip)
+	if err != nil {
+		return "", "", nil, err
 	}
-	if err == nil && !slices.ContainsFunc(want, lacks) {
-		return branch, fork, nil
+	have, err := l.Works.Changes(stop, cmp.Or(base, branch), branch)
+	for _, c := range want {
+		if !slices.ContainsFunc(have, func(o gitstore.Change) bool { return o.Name == c.Name }) {
+			moved = append(moved, c.Name)
+		}
 	}
-	return l.Clone.Tip, l.Clone.Base, err
+	return branch, base, moved, err
 }
 
 // movedError is the error for a target that others have moved meanwhile.
@@ -96,15 +101,18 @@ func (l *Lander) try(stop context.Context) error {
 	if target == "" {
 		return &failure.Invalid{Err: fmt.Errorf("land: there is no branch %s", short(l.Onto)), Fix: "--onto BRANCH names another"}
 	}
-	tip, base, err := l.work(stop, target)
+	tip, base, moved, err := l.work(stop, target)
 	if err != nil {
 		return err
+	}
+	if len(moved) > 0 && !l.isAnswered(tip, event.Accept) {
+		return l.refuse(tip, event.LandMoved, moved, short(l.Clone.Branch)+" was moved, and has no change any more of "+event.List(moved, mostNamed), "")
 	}
 	n, err := l.Works.Count(stop, base, tip)
 	if err != nil {
 		return err
 	}
-	if was := l.Journal.State().Landing; l.isAnswered(tip, event.Accept) && was.State != event.LandProtected && was.State != event.LandLeftover {
+	if was := l.Journal.State().Landing; l.isAnswered(tip, event.Accept) && !was.IsLandable() {
 		return l.end(stop, tip, target, target, "") // a person has brought it in by hand
 	}
 	merged, err := l.Works.Merge(stop, gitstore.Merging{Base: base, Tip: tip, Onto: target, Message: l.message(n), Scratch: filepath.Join(l.Scratch, "merge")})
@@ -120,6 +128,13 @@ func (l *Lander) try(stop context.Context) error {
 		return l.refuse(tip, event.LandRebased, nil, fmt.Sprintf("%s does not have the commit %.12s any more, at which the work began", short(l.Onto), base), fix)
 	case len(merged.Conflicts) > 0:
 		return l.refuse(tip, event.LandConflict, merged.Conflicts, "both sides have changed "+event.List(merged.Conflicts, mostNamed), "git merge "+short(l.Clone.Branch))
+	}
+	if unfit := (*gitstore.UnfitError)(nil); merged.Commit != tip {
+		if err := gitstore.CheckSigning(stop, l.Works.Repo()); errors.As(err, &unfit) {
+			return &failure.Invalid{Err: errors.New("land: " + unfit.Text), Fix: unfit.Fix}
+		} else if err != nil {
+			return err
+		}
 	}
 	changes, err := l.Works.Changes(stop, target, merged.Commit)
 	if err != nil {
@@ -150,16 +165,8 @@ func (l *Lander) try(stop context.Context) error {
 		}
 		failpoint.At("land-verified")
 	}
-	out, err := l.Works.OutAt(stop, l.Onto)
-	switch {
-	case err != nil:
-		return err
-	case out == "":
-		err = l.move(stop, target, merged.Commit)
-	case !sameFolder(out, l.Works.Repo().Top):
-		return l.refuse(tip, event.LandWay, nil, short(l.Onto)+" is checked out in "+out, "kanban-run land "+failure.Quote(l.Board)+" there, or git merge "+short(l.Clone.Branch))
-	default:
-		err = l.put(stop, tip, target, merged.Commit, changes)
+	if err = l.underWay(); err == nil {
+		err = l.bring(stop, tip, target, merged.Commit, changes)
 	}
 	if way := (*wayError)(nil); errors.As(err, &way) {
 		return l.refuse(tip, event.LandWay, way.files, way.text, way.fix)
@@ -170,13 +177,39 @@ func (l *Lander) try(stop context.Context) error {
 	return l.end(stop, tip, target, merged.Commit, l.Command)
 }
 
+// isOut reports whether the target is checked out here.
+func (l *Lander) isOut() bool { return git.HeadOf(l.Works.Repo().Top).Branch == l.Onto }
+
+// bring moves the target, with the checkout that it is checked out in. Errors: *wayError, *movedError.
+func (l *Lander) bring(stop context.Context, tip, from, to string, changes []gitstore.Change) error {
+	if l.isOut() {
+		return l.put(stop, tip, from, to, changes)
+	}
+	out, err := l.Works.OutAt(stop, l.Onto)
+	if err != nil {
+		return err
+	}
+	if out != "" {
+		return &wayError{nil, short(l.Onto) + " is checked out in " + out, "git -C " + failure.Quote(out) + " merge " + failure.Quote(short(l.Clone.Branch))}
+	}
+	return l.move(stop, from, to)
+}
+
+// underWay returns a *wayError while a merge or a rebase is under way in the checkout.
+func (l *Lander) underWay() error {
+	for _, file := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"} {
+		if _, err := os.Lstat(filepath.Join(l.Works.Repo().Folder, file)); err == nil {
+			return &wayError{nil, "a merge or rebase is under way in the checkout (" + file + ")", "end it, and land again"}
+		}
+	}
+	return nil
+}
+
 // askText begins the reason why a person is asked.
 var askText = map[string]string{
 	event.LandProtected: "it changes what decides: ",
 	event.LandLeftover:  "not all of it would land: ",
 }
-
-func sameFolder(a, b string) bool { return durable.RealPath(a) == durable.RealPath(b) }
 
 const mostNamed = 5
 
@@ -218,11 +251,6 @@ func (e *wayError) Error() string { return e.text }
 // put puts the files of a commit into the checkout, and moves its branch and index.
 func (l *Lander) put(stop context.Context, tip, from, to string, changes []gitstore.Change) (err error) {
 	repo := l.Works.Repo()
-	for _, file := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"} {
-		if _, err := os.Lstat(filepath.Join(repo.Folder, file)); err == nil {
-			return &wayError{nil, "a merge or rebase is under way in the checkout (" + file + ")", "end it, and land again"}
-		}
-	}
 	s := &swap{top: repo.Top, scratch: l.Scratch, ignoresX: repo.Settings.GetOwn("core.filemode") == "false", note: swapNote{Onto: l.Onto, From: from, To: to}}
 	if err := l.layOut(stop, s, changes, from, to); err != nil {
 		return err
@@ -232,24 +260,51 @@ func (l *Lander) put(stop context.Context, tip, from, to string, changes []gitst
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.release()) }()
+	if !l.isOut() {
+		return l.switched()
+	}
 	if err := l.Journal.Record(event.LandStarted{Board: l.Board, Tip: tip, Onto: l.Onto, From: from, To: to}); err != nil {
 		return err
 	}
 	failpoint.At("land-started")
 	if err := s.run(); err != nil {
 		if changed := (*errChanged)(nil); errors.As(err, &changed) {
-			return &wayError{[]string{changed.name}, changed.Error(), "look at it, and land again"}
+			return &wayError{[]string{changed.name}, changed.Error() + ", or something is in its way", "look at it, and land again"}
 		}
 		return err
 	}
 	failpoint.At("land-files")
+	if !l.isOut() { // git switch -c needs no lock
+		return errors.Join(s.rollBack(), l.switched())
+	}
 	if err := lock.commit(); err != nil {
 		return err
 	}
 	failpoint.At("land-index")
 	err = l.move(stop, from, to)
 	failpoint.At("land-moved")
+	if moved := (*movedError)(nil); errors.As(err, &moved) {
+		return errors.Join(err, l.unput(stop, s, changes))
+	}
 	return errors.Join(err, l.Works.Refresh(stop))
+}
+
+// switched returns the error for a checkout whose branch is not the target any more.
+func (l *Lander) switched() error {
+	return &wayError{nil, "another branch was checked out meanwhile", "git switch " + failure.Quote(short(l.Onto)) + "; then land again"}
+}
+
+// unput gives the checkout its index and its files back, because somebody has moved the branch meanwhile.
+func (l *Lander) unput(stop context.Context, s *swap, changes []gitstore.Change) error {
+	back := make([]gitstore.Change, len(changes))
+	for i, c := range changes {
+		back[i] = gitstore.Change{Name: c.Name, WasMode: c.IsMode, IsMode: c.WasMode, Was: c.Is, Is: c.Was}
+	}
+	lock, err := l.lockIndex(stop, s, back)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.rollBack(), lock.commit(), lock.release(), l.Works.Refresh(stop))
 }
 
 // layOut lays out the files that differ, looks whether the checkout has them as they were or as they are to be, and notes what
@@ -274,6 +329,10 @@ func (l *Lander) layOut(stop context.Context, s *swap, changes []gitstore.Change
 		return err
 	}
 	var way []string
+	gone := map[string]bool{}
+	for _, c := range changes {
+		gone[c.Name] = c.IsMode == none
+	}
 	for _, c := range changes {
 		f := swapFile{Name: c.Name, WasGit: inGit(c.WasMode, c.Was), IsGit: inGit(c.IsMode, c.Is)}
 		now, err := s.digest(filepath.Join(s.top, filepath.FromSlash(c.Name)))
@@ -286,7 +345,7 @@ func (l *Lander) layOut(stop context.Context, s *swap, changes []gitstore.Change
 		if err != nil {
 			return err
 		}
-		if now != f.Was && now != f.Is && f.Was != "" && now != "" && strings.Fields(now)[0] == strings.Fields(f.Was)[0] {
+		if now != f.Was && now != f.Is && strings.HasPrefix(now, "file ") && strings.HasPrefix(f.Was, "file ") {
 			// git may take other bytes for the same file, such as other line ends
 			if blob, err := l.Works.BlobOf(stop, c.Name); err != nil {
 				return err
@@ -294,14 +353,16 @@ func (l *Lander) layOut(stop context.Context, s *swap, changes []gitstore.Change
 				f.Was = now
 			}
 		}
-		folder := now == "no file" && f.Was == "" // of files that go first
-		if now != f.Was && now != f.Is && !folder {
+		folder := now == "no file" && f.Was == "" // of files that go first, or an empty one
+		if in := s.inTheWay(c.Name, gone); in != "" {
+			way = append(way, in)
+		} else if now != f.Was && now != f.Is && !folder {
 			way = append(way, c.Name)
 		}
 		s.note.Files = append(s.note.Files, f)
 	}
 	if len(way) > 0 {
-		return &wayError{way, "the checkout has changes of its own in " + event.List(way, mostNamed), "commit them, or git stash -u; then land again"}
+		return &wayError{way, "the checkout has changes of its own in " + event.List(way, mostNamed), "commit them, or git stash push -u -- FILES; then land again"}
 	}
 	return s.save()
 }
@@ -335,13 +396,18 @@ func (l *Lander) end(stop context.Context, tip, from, to, verified string) error
 		return err
 	}
 	failpoint.At("land-removed")
-	refs := []string{gitstore.HeldRefs + l.id(), l.Clone.Ref}
+	refs := []string{gitstore.HeldRefs + l.id()}
+	if has, err := l.Works.Has(stop, held, l.Clone.Tip); err != nil {
+		return err
+	} else if has { // else a person has made something else of the work
+		refs = append(refs, l.Clone.Ref)
+	}
 	if out, err := l.Works.OutAt(stop, l.Clone.Branch); err == nil && out == "" && slices.Contains([]string{tip, l.Clone.Tip}, at(l.Clone.Branch)) {
 		refs = append(refs, l.Clone.Branch)
 	}
 	for _, ref := range refs {
 		if was := at(ref); was != "" {
-			if err := l.Works.Refer(stop, ref, was, "", ""); err != nil {
+			if err := l.Works.Drop(stop, ref, was); err != nil {
 				return err
 			}
 		}
@@ -351,20 +417,12 @@ func (l *Lander) end(stop context.Context, tip, from, to, verified string) error
 
 // look finds out whether a branch still has work that has landed, and journals if that is another state than before.
 func (l *Lander) look(stop context.Context, was *flow.Landing) error {
-	target, err := l.Works.CommitOf(stop, was.Onto)
+	isThere, err := l.isIn(stop, was, was.Onto)
+	if head := git.HeadOf(l.Works.Repo().Top).Branch; err == nil && !isThere && head != "" && head != was.Onto {
+		isThere, err = l.isIn(stop, was, head) // the other branch was renamed, or merged into this one
+	}
 	if err != nil {
 		return err
-	}
-	isThere := false
-	if target != "" {
-		if isThere, err = l.Works.Has(stop, target, was.To); err == nil && !isThere { // rebased, squashed or picked, it may be there all the same
-			var merged gitstore.Merged
-			merged, err = l.Works.Merge(stop, gitstore.Merging{Tip: was.Tip, Onto: target, Message: "look", Scratch: filepath.Join(l.Scratch, "merge")})
-			isThere = merged.IsThere || len(merged.Conflicts) > 0
-		}
-		if err != nil {
-			return err
-		}
 	}
 	switch {
 	case isThere && was.State != flow.Landed:
@@ -374,6 +432,24 @@ func (l *Lander) look(stop context.Context, was *flow.Landing) error {
 			Fix: "git merge " + was.Ref + " brings it in again"})
 	}
 	return nil
+}
+
+// isIn reports whether a branch has work that has landed. Of work that git does not have any more it is taken for granted.
+func (l *Lander) isIn(stop context.Context, was *flow.Landing, branch string) (bool, error) {
+	target, err := l.Works.CommitOf(stop, branch)
+	if err != nil || target == "" {
+		return false, err
+	}
+	has, err := l.Works.Has(stop, target, was.To)
+	if err == nil && !has { // rebased, squashed or picked, it may be there all the same
+		var merged gitstore.Merged
+		merged, err = l.Works.Merge(stop, gitstore.Merging{Tip: was.Tip, Onto: target, Message: "look", Scratch: filepath.Join(l.Scratch, "merge")})
+		has = merged.IsThere || len(merged.Conflicts) > 0
+	}
+	if git.IsRefusal(err) {
+		return true, nil
+	}
+	return has, err
 }
 
 // goOn ends what a killed landing has begun: one that has the index in place moves the branch, any other is rolled back.
@@ -387,6 +463,16 @@ func (l *Lander) goOn(stop context.Context) error {
 	if err := dropLock(s, repo.Folder); err != nil || !began {
 		return err
 	}
+	at, err := l.Works.CommitOf(stop, s.note.Onto)
+	switch {
+	case err != nil:
+		return err
+	case at != s.note.From: // it has moved, or the user has committed since: what is in the checkout is the user's by now
+		return errors.Join(l.Works.Refresh(stop), os.RemoveAll(l.Scratch))
+	case git.HeadOf(repo.Top).Branch != s.note.Onto:
+		return &failure.Invalid{Err: fmt.Errorf("land: a landing on %s was killed, and another branch is checked out", short(s.note.Onto)),
+			Fix: "git switch " + failure.Quote(short(s.note.Onto)) + "; then land again"}
+	}
 	names := make([]string, len(s.note.Files))
 	for i, f := range s.note.Files {
 		names[i] = f.Name
@@ -396,16 +482,15 @@ func (l *Lander) goOn(stop context.Context) error {
 		return err
 	}
 	isNew := func(f swapFile) bool { return strings.TrimSuffix(staged[f.Name], " 0") == f.IsGit }
-	if !slices.ContainsFunc(s.note.Files, func(f swapFile) bool { return !isNew(f) }) {
-		err = l.move(stop, s.note.From, s.note.To)
-		if moved := (*movedError)(nil); errors.As(err, &moved) {
-			err = nil // the user has committed what was put there
-		}
-		err = errors.Join(err, l.Works.Refresh(stop))
-	} else {
+	if slices.ContainsFunc(s.note.Files, func(f swapFile) bool { return !isNew(f) }) {
 		err = s.rollBack()
+	} else {
+		err = l.Works.Refer(stop, s.note.Onto, s.note.From, s.note.To, "land "+l.name())
 	}
-	return errors.Join(err, os.RemoveAll(l.Scratch))
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.Works.Refresh(stop), os.RemoveAll(l.Scratch))
 }
 
 // indexLock is git's lock of the index of a checkout, with the index that is to take the place of the present one.
@@ -436,13 +521,15 @@ func (l *Lander) lockIndex(stop context.Context, s *swap, changes []gitstore.Cha
 		if len(way) > 0 {
 			return nil, &wayError{way, "other contents are staged of " + event.List(way, mostNamed), "commit them, or git restore --staged; then land again"}
 		}
-		if index.IsSplit() {
+		if isSplit, err := l.Works.IsSplit(stop); err != nil {
+			return nil, err
+		} else if isSplit {
 			return nil, &wayError{nil, "the index of the checkout is split (core.splitIndex)", "git update-index --no-split-index; then land again"}
 		}
 		before := slices.Clone(index.Bytes())
 		text, err := l.Works.WithChanges(stop, index, changes)
 		if err == nil {
-			err = durable.WriteFile(lock.next, text, 0o644)
+			err = durable.WriteFile(lock.next, text, lock.mode())
 		}
 		if err != nil {
 			return nil, err
@@ -459,10 +546,18 @@ func (l *Lander) lockIndex(stop context.Context, s *swap, changes []gitstore.Cha
 			return nil, err
 		case time.Since(begun) > lockTime:
 			return nil, &wayError{nil, "another git is at work in the checkout (" + lock.path + ")", "end it, or remove that file if none is; then land again"}
-		case stop.Err() != nil:
-			return nil, context.Cause(stop)
+		case l.Stop.Err() != nil:
+			return nil, context.Cause(l.Stop)
 		}
 	}
+}
+
+// mode returns the mode of the present index.
+func (k *indexLock) mode() os.FileMode {
+	if info, err := os.Stat(k.index); err == nil {
+		return info.Mode().Perm()
+	}
+	return 0o644
 }
 
 // commit gives the checkout the new index, and ends the lock.

@@ -49,6 +49,27 @@ func (s *swap) in(folder, name string) string {
 	return filepath.Join(s.scratch, folder, filepath.FromSlash(name))
 }
 
+// inTheWay returns the part of a path of the checkout that is no folder, so that the file is behind a link or a file of the user; "": none
+// is. What goes first, as a link that becomes a folder, is in nobody's way.
+func (s *swap) inTheWay(name string, gone map[string]bool) string {
+	for i, c := range name {
+		if c != '/' {
+			continue
+		}
+		info, err := os.Lstat(filepath.Join(s.top, filepath.FromSlash(name[:i])))
+		if err != nil {
+			return ""
+		}
+		if !info.IsDir() {
+			if gone[name[:i]] {
+				return ""
+			}
+			return name[:i]
+		}
+	}
+	return ""
+}
+
 // kept returns the path of what goes in, and then of what came out.
 func (s *swap) kept(f swapFile) string {
 	if f.Is == "" {
@@ -109,6 +130,10 @@ func (s *swap) put(root *os.Root, f swapFile) (err error) {
 	if err != nil || now == f.Is {
 		return err
 	}
+	if s.inTheWay(f.Name, nil) != "" {
+		return &errChanged{f.Name}
+	}
+	s.removeFolder(root, f, now)
 	dir, err := s.open(root, f.Name, f.Is != "")
 	if err != nil {
 		return err
@@ -164,7 +189,10 @@ func (s *swap) back(root *os.Root, f swapFile) (err error) {
 	in := s.kept(f)
 	kept, err := s.digest(in)
 	now, failed := s.digest(filepath.Join(s.top, filepath.FromSlash(f.Name)))
-	if err = errors.Join(err, failed); err != nil || now != f.Is || kept == f.Is {
+	if err == nil && failed == nil && f.Was != "" && s.removeFolder(root, f, now) { // which was there for a file in it
+		now = ""
+	}
+	if err = errors.Join(err, failed); err != nil || now != f.Is || kept == f.Is || s.inTheWay(f.Name, nil) != "" {
 		return err // it was never put, or it is another one by now
 	}
 	dir, err := s.open(root, f.Name, f.Is == "")
@@ -178,6 +206,7 @@ func (s *swap) back(root *os.Root, f swapFile) (err error) {
 		err = moveIn(in, dir, base)
 	case f.Was == "":
 		err = moveOut(dir, base, in)
+		s.removeParents(root, f.Name)
 	default:
 		err = s.exchange(in, dir, base, swapFile{Name: f.Name, Was: f.Is})
 	}
@@ -194,7 +223,9 @@ func (s *swap) run() (err error) {
 	folders := map[string]bool{}
 	undo := func(files []swapFile, err error) error {
 		for _, done := range slices.Backward(files) {
-			err = errors.Join(err, s.back(root, done))
+			if failed := s.back(root, done); failed != nil {
+				err = fmt.Errorf("%v; %s is not put back yet: %w", err, done.Name, failed) // the next landing does it
+			}
 		}
 		return err
 	}
@@ -202,7 +233,9 @@ func (s *swap) run() (err error) {
 		if err := s.put(root, f); err != nil {
 			return undo(s.note.Files[:i], err)
 		}
-		s.removeEmpty(root, f)
+		if f.Is == "" {
+			s.removeParents(root, f.Name)
+		}
 		folders[filepath.Dir(filepath.FromSlash(f.Name))] = true
 	}
 	for _, f := range s.note.Files { // an editor that had a file open writes into what came out
@@ -218,13 +251,17 @@ func (s *swap) run() (err error) {
 	return nil
 }
 
-// removeEmpty removes the folders of a file that is gone, if they are empty now.
-func (s *swap) removeEmpty(root *os.Root, f swapFile) {
-	if f.Is != "" {
-		return
-	}
-	for dir := filepath.Dir(filepath.FromSlash(f.Name)); dir != "."; dir = filepath.Dir(dir) {
-		if root.Remove(dir) != nil {
+// removeFolder removes an empty folder in the place of a file, and reports whether it has.
+func (s *swap) removeFolder(root *os.Root, f swapFile, now string) bool {
+	name := filepath.FromSlash(f.Name)
+	info, err := root.Lstat(name)
+	return now == "no file" && err == nil && info.IsDir() && root.Remove(name) == nil
+}
+
+// removeParents removes the folders of a file that is gone, if they are empty now.
+func (s *swap) removeParents(root *os.Root, name string) {
+	for dir := filepath.Dir(filepath.FromSlash(name)); dir != "."; dir = filepath.Dir(dir) {
+		if info, err := root.Lstat(dir); err != nil || !info.IsDir() || root.Remove(dir) != nil {
 			return
 		}
 	}

@@ -128,21 +128,72 @@ func TestSwapStops(t *testing.T) {
 	}
 }
 
+// TestSwapOfKinds: a file becomes a folder, and a folder a file, whole or not at all.
+func TestSwapOfKinds(t *testing.T) {
+	files := map[string][2]string{"f/x": {"-", "x"}, "d/in/y": {"y", "-"}, "z": {"was", "is"}}
+	for _, stops := range []bool{false, true} {
+		s := newSwap(t, files)
+		// what both sides have under one name is laid out by hand
+		for _, f := range []struct{ name, top, new string }{{"f", "a file", ""}, {"d", "", "a file"}} {
+			if f.top != "" {
+				if err := os.WriteFile(filepath.Join(s.top, f.name), []byte(f.top), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				was, _ := s.digest(filepath.Join(s.top, f.name))
+				s.note.Files = append(s.note.Files, swapFile{Name: f.name, Was: was})
+				continue
+			}
+			if err := os.WriteFile(s.in("new", f.name), []byte(f.new), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			is, _ := s.digest(s.in("new", f.name))
+			s.note.Files = append(s.note.Files, swapFile{Name: f.name, Is: is})
+		}
+		if err := s.save(); err != nil {
+			t.Fatal(err)
+		}
+		before := s.shown(t)
+		if stops {
+			if err := os.WriteFile(filepath.Join(s.top, "z"), []byte("mine"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			before = s.shown(t)
+		}
+		err := s.run()
+		got := s.shown(t)
+		switch changed := (*errChanged)(nil); {
+		case stops && (!errors.As(err, &changed) || got != before):
+			t.Errorf("it stops with %v, and has %s, want %s", err, got, before)
+		case !stops && (err != nil || got != "d=a file f/x=x z=is"):
+			t.Errorf("the checkout has %s, %v", got, err)
+		}
+		if err := s.rollBack(); err != nil || s.shown(t) != before {
+			t.Errorf("put back, it has %s, %v; want %s", s.shown(t), err, before)
+		}
+	}
+}
+
 // TestSwapFollowsNoLink: a folder that is a link by now leads nowhere.
 func TestSwapFollowsNoLink(t *testing.T) {
 	s := newSwap(t, map[string][2]string{"a/new": {"-", "n"}, "b": {"b", "c"}})
-	out := t.TempDir()
-	if err := os.Symlink(out, filepath.Join(s.top, "a")); err != nil {
+	inside := filepath.Join(s.top, "mine")
+	if err := os.Mkdir(inside, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.run(); err == nil {
-		t.Error("it runs through a link")
-	}
-	if left, _ := os.ReadDir(out); len(left) > 0 {
-		t.Errorf("%v was put through a link", left)
-	}
-	if got := s.shown(t); got != "a=->"+out+" b=b" {
-		t.Errorf("the checkout has %s", got)
+	for _, out := range []string{t.TempDir(), inside} {
+		_ = os.Remove(filepath.Join(s.top, "a"))
+		if err := os.Symlink(out, filepath.Join(s.top, "a")); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.run(); err == nil {
+			t.Error("it runs through a link")
+		}
+		if left, _ := os.ReadDir(out); len(left) > 0 {
+			t.Errorf("%v was put through a link", left)
+		}
+		if got := s.shown(t); got != "a=->"+out+" b=b" {
+			t.Errorf("the checkout has %s", got)
+		}
 	}
 }
 

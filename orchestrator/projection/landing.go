@@ -14,7 +14,7 @@ import (
 
 // Landing is how the work of a board stands with the branch that is to have it.
 type Landing struct {
-	State string   `json:"state"`          // landed, started, or why it does not land: conflict, rebased, way, red, protected, leftover, taken_back
+	State string   `json:"state"`          // landed, started, or why it does not land: conflict, rebased, way, red, protected, leftover, moved, taken_back
 	Tip   string   `json:"tip"`            // commit with the work
 	Onto  string   `json:"onto"`           // branch
 	From  string   `json:"from,omitempty"` // commit of the branch before
@@ -47,8 +47,10 @@ func (b *Board) Lands() (state, words string) {
 		return "", ""
 	case l == nil && b.Outcome != event.Complete:
 		return "open", ""
-	case l == nil || l.State == flow.LandStarted:
+	case l == nil:
 		return "open", land + " brings it in"
+	case l.State == flow.LandStarted:
+		return "started", "it was killed; " + land + " ends it"
 	case l.isOut:
 		return "out", "it stays out, as you decided"
 	case l.Answer == event.Accept:
@@ -63,10 +65,10 @@ func (b *Board) Lands() (state, words string) {
 // landChoices returns the choices about work that does not land.
 func landChoices(l *flow.Landing) []Choice {
 	skip := Choice{Word: event.Skip, Does: "leaves it out; its commits stay"}
-	switch l.State {
-	case event.LandProtected, event.LandLeftover:
+	switch {
+	case l.IsLandable():
 		return []Choice{{Word: event.Accept, Does: "has it land as it is; kanban-run land does it"}, skip}
-	case event.LandTakenBack:
+	case l.State == event.LandTakenBack:
 		return []Choice{{Word: event.Accept, Does: "leaves it out"}}
 	default:
 		return []Choice{{Word: event.Accept, Does: "counts it as landed, because you brought it in by hand"}, skip}
