@@ -51,6 +51,9 @@ func (b *Board) CommandLine() string {
 // it, and the flags that it leaves out.
 func (b *Board) lastCommand() (head, name string, add []string) {
 	head, name = "kanban-run", b.Board
+	if b.About() == event.AboutLand {
+		return head + " land", name, nil
+	}
 	c := b.command
 	if c == nil { // an earlier version ran it
 		return head, name, nil
