@@ -86,7 +86,7 @@ func (l *loop) run() (flow.Finish, error) {
 		case flow.Keep:
 			err = l.clone.Keep(e.DueWork)
 		case flow.Land:
-			err = land.Board(l.stop, l.kill, l.land)
+			err = l.pool.Seats.Without(func() error { return land.Board(l.stop, l.kill, l.land) })
 		case flow.WriteBoard:
 			err = l.writeBoard(b)
 		case flow.GiveUpCheckpoint:

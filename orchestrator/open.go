@@ -72,7 +72,7 @@ func (l *loop) assemble(begun *divergence.Begun, tree *trust.Tree) (err error) {
 	}, l.pool.Claims)
 	l.clone = clone.NewKeeper(clone.Turn{Board: p.Board, Run: p.Run, Journal: l.ledger, Workspace: l.workspace, Folder: l.folder,
 		Head: p.Head, Roster: p.Roster, Redactor: p.Redactor, Notice: notice, Watch: func(checkout, clone string) { l.trust.WatchClone(checkout, clone) }, Check: p.CheckClone, Stop: l.stop, Kill: l.kill})
-	l.land = land.Options{Board: p.Board, Path: l.workspace.Path, Folder: l.folder, Journal: l.ledger, Notice: notice,
+	l.land = land.Options{Until: p.Limits.Until, Queue: l.pool.Landed, Board: p.Board, Path: l.workspace.Path, Folder: l.folder, Journal: l.ledger, Notice: notice,
 		Verify: p.Run.LandVerify, Setup: p.Run.ClonesSetup, Env: p.Roster.AgentEnviron(), Redactor: p.Redactor}
 	l.trust = trust.NewKeeper(trust.Turn{Board: p.Board, Path: l.workspace.Path, Tree: tree, Journal: l.ledger, Folder: l.folder, RoleOf: l.workspace.RoleOf, Notice: notice, Used: p.Used(), Way: p.Run.Git.On,
 		Given: func(before string) []string { return slices.Concat(l.divergence.Reroled(), l.workspace.Added(before)) }})

@@ -85,11 +85,12 @@ func (u *setup) landOne(stop, kill context.Context, name, onto string) (int, err
 		return 0, err
 	}
 	var before, after *flow.Landing
+	say := func(text string) { _ = t.stderr.Printf("%s: %s\n", name, text) }
 	err = ledger.OnComplete(name, dir, by.Redactor, time.Now, func(l *ledger.Ledger) error {
 		before = l.State().Landing
 		err := land.Board(stop, kill, land.Options{Board: name, Path: name, Folder: dir, Journal: l, Onto: onto,
 			Verify: by.Run.LandVerify, Setup: by.Run.ClonesSetup, Env: by.Roster.AgentEnviron(), Redactor: by.Redactor,
-			Notice: func(text string) { _ = t.stderr.Printf("%s: %s\n", name, text) }})
+			Notice: say, Says: say})
 		after = l.State().Landing
 		return err
 	})

@@ -34,6 +34,8 @@ func (s *State) land(b Board, end Finish) Effect {
 	switch {
 	case !s.Lands || end.Outcome != event.Complete || len(b.Rest.Open) > 0:
 		return nil
+	case s.Clone != nil && !s.LandTried && !s.Landing.IsOut() && b.Bound != "":
+		return Finish{Outcome: event.LimitReached, By: event.ByLimit, Text: b.Bound + "; the work has not landed yet"}
 	case s.Clone != nil && !s.LandTried && !s.Landing.IsOut():
 		return Land{}
 	case s.LandTried && s.Landing.Asks():

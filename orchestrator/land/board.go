@@ -33,7 +33,20 @@ type Options struct {
 	Env      []string // of both
 	Redactor *redact.Redactor
 	Notice   func(text string)
+	Says     func(text string) // what it waits for; nil: nobody
+	Until    time.Time         // when it has come, nothing that has not moved anything goes on; zero: no limit
+	Queue    chan struct{}     // of the boards of one command, which land in their order; nil: there is none
 }
+
+// says tells what the landing waits for.
+func (o Options) says(text string) {
+	if o.Says != nil {
+		o.Says(text)
+	}
+}
+
+// errUntil is the cause of the end of a landing at Options.Until.
+var errUntil = errors.New("the time of the run is over")
 
 // Board brings the work of a complete board into a branch, see [Lander.Land]. It does nothing if the board has no work that is not
 // there. Errors: *failure.Invalid.
@@ -49,7 +62,24 @@ func Board(stop, kill context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	lock, err := queue(stop, repo, o.Notice)
+	if !o.Until.IsZero() {
+		ctx, cancel := context.WithDeadlineCause(stop, o.Until, errUntil)
+		stop = ctx
+		defer func() {
+			if cancel(); errors.Is(err, errUntil) {
+				err = nil // the run looks what limit it has reached
+			}
+		}()
+	}
+	if o.Queue != nil {
+		select {
+		case o.Queue <- struct{}{}:
+			defer func() { <-o.Queue }()
+		case <-stop.Done():
+			return context.Cause(stop)
+		}
+	}
+	lock, err := queue(stop, repo, o.says)
 	if err != nil {
 		return err
 	}
@@ -104,7 +134,7 @@ func verify(stop, kill context.Context, repo *git.Repo, o Options, s *flow.State
 	if _, err := setup.Prepare(); err != nil {
 		return "", err
 	}
-	o.Notice("verifies: " + o.Verify)
+	o.says("verifies: " + o.Verify)
 	return setup.Run("land_verify", o.Verify, verifyTime)
 }
 

@@ -23,6 +23,7 @@ import (
 // Pool is what the boards of one command share. It is safe for concurrent use.
 type Pool struct {
 	Seats  *Seats
+	Landed chan struct{} // has one entry while a board lands; others wait in their order
 	Mail   *inbox.Watcher
 	Crowd  *health.Crowd
 	Claims *claim.Registry
@@ -40,7 +41,7 @@ type Pool struct {
 // guardian hold a lock file together with this process; nil: there is no guardian.
 func New(jobs int, maxCost int64, holdLock func(*os.File) (release func() error, err error)) *Pool {
 	return &Pool{
-		Seats: newSeats(max(jobs, 1)), Mail: &inbox.Watcher{}, Crowd: &health.Crowd{},
+		Seats: newSeats(max(jobs, 1)), Landed: make(chan struct{}, 1), Mail: &inbox.Watcher{}, Crowd: &health.Crowd{},
 		Claims: claim.NewRegistry(claim.System{Hold: holdLock, IsAtWork: agent.IsAtWork, IsWithin: agent.IsWithin, End: agent.EndLeftovers}),
 		Turns:  &turns.Registry{},
 		bill:   &bill{most: maxCost}, refused: newProviders(),

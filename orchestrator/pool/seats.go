@@ -46,3 +46,10 @@ func (s *Seats) Leave() {
 	}
 	s.free++
 }
+
+// Without calls the function do while the board has left its seat.
+func (s *Seats) Without(do func() error) error {
+	s.Leave()
+	defer s.ComeBack()
+	return do()
+}
