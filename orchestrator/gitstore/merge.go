@@ -481,3 +481,23 @@ func isOld(version string) bool {
 	minor, failed := strconv.Atoi(parts[1])
 	return err == nil && failed == nil && (major < 2 || major == 2 && minor < 38)
 }
+
+// SizeOf returns the size of what changes bring, in bytes.
+func (w *Works) SizeOf(stop context.Context, changes []Change) (size int64, err error) {
+	var blobs strings.Builder
+	for _, c := range changes {
+		if strings.Trim(c.Is, "0") != "" {
+			blobs.WriteString(c.Is + "\n")
+		}
+	}
+	err = w.store.inCalls(func() error {
+		out, err := w.store.own(stop, git.Call{Raw: true}, []byte(blobs.String()), "cat-file", "--batch-check=%(objectsize)")
+		for line := range strings.Lines(out) {
+			if n, failed := strconv.ParseInt(strings.TrimSpace(line), 10, 64); failed == nil { // else it is no object of this repository
+				size += n
+			}
+		}
+		return err
+	})
+	return size, explain(err)
+}

@@ -23,7 +23,8 @@ var (
 
 const (
 	workflows = ".github/workflows/"
-	mostFiles = 1000 // of one landing, without a person's word
+	mostFiles = 1000     // of one landing, without a person's word
+	mostBytes = 20 << 20 // of what it brings
 )
 
 // protected returns why changes need a person's word, each with its file; nil: they need none.
@@ -51,7 +52,11 @@ func (l *Lander) protected(stop context.Context, changes []gitstore.Change) (nam
 	if len(changes) > mostFiles {
 		names = append(names, fmt.Sprintf("%d files", len(changes)))
 	}
-	return names, nil
+	size, err := l.Works.SizeOf(stop, changes)
+	if err == nil && size > mostBytes {
+		names = append(names, fmt.Sprintf("%d MB of files", size>>20))
+	}
+	return names, err
 }
 
 const link = "120000" // mode of a link
