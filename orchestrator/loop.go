@@ -86,6 +86,7 @@ func (l *loop) run() (flow.Finish, error) {
 		case flow.Keep:
 			err = l.clone.Keep(e.DueWork)
 		case flow.Land:
+			l.trust.ForgetClone()
 			err = l.pool.Seats.Without(func() error { return land.Board(l.stop, l.kill, l.land) })
 		case flow.WriteBoard:
 			err = l.writeBoard(b)

@@ -423,6 +423,9 @@ func (w *Works) strayRefs(stop context.Context, k Work) (names []string, err err
 		return nil, err
 	}
 	known := append(strings.Fields(own), k.Tip)
+	if k.Head != "" {
+		known = append(known, k.Head) // its files are those of the clone
+	}
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
 		commit := refs[name]
 		if slices.Contains(known, commit) {
@@ -440,12 +443,45 @@ func (w *Works) strayRefs(stop context.Context, k Work) (names []string, err err
 		if err != nil {
 			return nil, err
 		}
-		if out != "" {
+		if out == "" {
+			continue
+		}
+		isThere := false
+		if name != "refs/stash" { // whose untracked files are in a commit of their own
+			isThere, err = w.hasFilesOf(stop, k, commit)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !isThere {
 			names = append(names, name)
 		}
 	}
 	return names, nil
 }
+
+// hasFilesOf reports whether the work has all files as a commit of the clone has changed them, such as by a squash.
+func (w *Works) hasFilesOf(stop context.Context, k Work, commit string) (bool, error) {
+	call := git.Call{Raw: true, Further: k.Objects}
+	call.Env = []string{"GIT_LITERAL_PATHSPECS=1"}
+	base, err := w.store.own(stop, call, nil, "merge-base", commit, k.Tip)
+	if git.IsRefusal(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	out, err := w.store.own(stop, call, nil, "diff-tree", "-r", "-z", "--no-renames", "--name-only", base, commit)
+	names := strings.FieldsFunc(out, isNUL)
+	if err != nil || len(names) == 0 || len(names) > mostCompared {
+		return len(names) == 0, err
+	}
+	out, err = w.store.own(stop, call, nil, append([]string{"diff-tree", "-r", "-z", "--no-renames", "--name-only", commit, k.Tip, "--"}, names...)...)
+	return out == "" && err == nil, err
+}
+
+// mostCompared bounds the files of a branch that are compared with the work.
+const mostCompared = 500
 
 // CheckMerges returns an *UnfitError if no merge can be made for the user of a repository.
 func CheckMerges(stop context.Context, repo *git.Repo) error {

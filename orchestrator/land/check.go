@@ -100,7 +100,7 @@ func (l *Lander) leftover(stop context.Context, base, tip string) (left []string
 	}
 	kanban := filepath.ToSlash(rel)
 	except := slices.Concat([]string{kanban, path.Join(path.Dir(kanban), "DECISIONS.md"), path.Join(path.Dir(kanban), ".kanban-run/runs")}, l.Clone.Tasks, l.Clone.Out)
-	in, err := l.InClone.Left(stop, gitstore.Work{Tip: l.Clone.Tip, Except: except, Objects: l.Place.Objects()})
+	in, err := l.InClone.Left(stop, gitstore.Work{Tip: l.Clone.Tip, Except: except, Objects: l.Place.Objects(), Head: l.Place.Head().Commit})
 	if err != nil {
 		return nil, err
 	}

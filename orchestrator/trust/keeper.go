@@ -59,6 +59,13 @@ func (k *Keeper) WatchClone(checkout, clone string) {
 	}
 }
 
+// ForgetClone has the board's clone go, see [Tree.ForgetClone].
+func (k *Keeper) ForgetClone() {
+	if k != nil && k.clone != "" {
+		k.Tree.ForgetClone(k.clone)
+	}
+}
+
 // Open settles what the board's journal has open. Errors: those of the journal.
 func (k *Keeper) Open() error {
 	if k == nil {

@@ -198,6 +198,23 @@ func (t *Tree) WatchClone(checkout, clone string) {
 	}
 }
 
+// ForgetClone looks at no program in a clone any more, because no agent works there and it may go.
+func (t *Tree) ForgetClone(clone string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clones = slices.DeleteFunc(t.clones, func(c [2]string) bool { return c[1] == clone })
+	isIn := func(s asked.Source) bool { return isBelow(clone, s.Path) }
+	for _, s := range t.sources {
+		if isIn(s) {
+			delete(t.users, s)
+			delete(t.known, s)
+			delete(t.begun, s)
+			delete(t.exempt, s)
+		}
+	}
+	t.sources = slices.DeleteFunc(t.sources, isIn)
+}
+
 // isElsewhere reports whether a file, as it is shown, is a program of another place than the clone own, in which a board
 // works, or than the checkout if own is "".
 func (t *Tree) isElsewhere(f event.ChangedFile, own string) bool {
