@@ -36,6 +36,7 @@ var flowFiles = []map[string]string{
 var flowAcross = map[string]string{
 	"aside -> quarantine":   "a run that has nothing left to try names the tasks in quarantine, too",
 	"aside -> clone":        "the work on a task that failed is a commit, too",
+	"clone -> land":         "work that a person has left out stays out",
 	"board -> supervision":  "only a checkpoint ends a board",
 	"provider -> reassign":  "at a limit of the account the next agent takes the call, and nothing waits",
 	"reassign -> watch":     "a task that was planned anew in vain is to be split",

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"kanban-run/orchestrator/event"
+	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/inspect"
 	"kanban-run/orchestrator/land"
@@ -25,7 +26,7 @@ The work of a board with a clone is on a branch of its own (kanban/NAME). land m
 out, and puts the files that differ into the checkout: whole, or not at all. A conflict, or a change of yours in the way,
 is named, and nothing has moved (3). Nothing is pushed.
 
-Without a board it shows what has not landed: 0 that all has, 3 that something is to decide.`,
+Without a board it shows how the work of all boards stands. Exit code 3 says that something is to decide, 0 that nothing is.`,
 		examples: `
   kanban-run land                           what has not landed
   kanban-run land kanban.yaml               bring it in
@@ -106,6 +107,9 @@ func (u *setup) landOne(stop, kill context.Context, name, onto string) (int, err
 	err = t.stdout.Printf("%s: %s\n", name, after.Said())
 	if after.Fix != "" && !after.IsOut() && (after.State != flow.Landed || after != before) {
 		err = errors.Join(err, t.stderr.Printf("hint: %s\n", after.Fix))
+	}
+	if after.IsLandable() && !after.IsOut() {
+		err = errors.Join(err, t.stderr.Printf("hint: kanban-run ack %s accept lands it as it is, skip leaves it out\n", failure.Quote(name)))
 	}
 	if after.State != flow.Landed && !after.IsOut() {
 		return exitNeedsPerson, err

@@ -234,7 +234,22 @@ func (c *Clone) Remove() error {
 			return fmt.Errorf("remove the clone: %w", err)
 		}
 	}
-	if err := os.RemoveAll(going); err != nil {
+	return RemoveAll(going)
+}
+
+// RemoveAll removes a folder in which agents or commands have worked, also one with folders that nobody may write into.
+func RemoveAll(folder string) error {
+	err := os.RemoveAll(folder)
+	if errors.Is(err, fs.ErrPermission) {
+		_ = filepath.WalkDir(folder, func(path string, e fs.DirEntry, _ error) error {
+			if e != nil && e.IsDir() {
+				_ = os.Chmod(path, 0o700)
+			}
+			return nil
+		})
+		err = os.RemoveAll(folder)
+	}
+	if err != nil {
 		return fmt.Errorf("remove the clone: %w", err)
 	}
 	return nil

@@ -206,6 +206,9 @@ func (k *Keeper) make(repo *git.Repo, c *Clone, name string) error {
 		return err
 	}
 	branch := strings.TrimPrefix(k.Journal.State().Clone.Branch, "refs/heads/")
+	if k.Run.Land {
+		branch = strings.TrimPrefix(k.Head.Branch, "refs/heads/")
+	}
 	k.Notice("this machine goes with its CI job, and so do its commits: git push origin " + branch + " in a later step keeps them")
 	return nil
 }

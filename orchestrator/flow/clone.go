@@ -178,7 +178,9 @@ func (s *State) applyWorkKept(e event.WorkKept) error {
 	clone := *s.Clone
 	if !e.Unchanged {
 		clone.Tip, clone.Parent, clone.Task = e.Tip, e.Parent, e.Task
-		s.Landing = nil
+		if !s.Landing.IsOut() {
+			s.Landing = nil
+		}
 	}
 	clone.Tasks = append(slices.Clip(clone.Tasks), e.Tasks...)
 	if clone.Task == clone.Due.Task {

@@ -10,7 +10,7 @@ import (
 // Raise it when the same events lead to another state than before, or when a State gets another
 // field. A snapshot of other rules is not compared with the state that the events before it lead to
 // now, because the two may differ: what an older state lacks has the zero value.
-const rules = 38
+const rules = 39
 
 // Newer is a record that only a later version of this program may run. This program shows the
 // journal to people, as far as it knows the records, and does not run it.

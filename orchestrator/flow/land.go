@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"slices"
 
 	"kanban-run/orchestrator/event"
 )
@@ -20,7 +21,9 @@ type Landing struct {
 	Verified string `json:"verified,omitempty"` // the command that the merge has passed; "": none
 
 	Answer event.Choice `json:"answer,omitempty"` // a person's decision about it; "": none
-	Fix    string       `json:"fix,omitempty"`
+
+	Granted []Grant `json:"granted,omitempty"` // what a person has accepted of this work
+	Fix     string  `json:"fix,omitempty"`
 }
 
 // Land brings the work of the complete board into the branch that is checked out.
@@ -61,6 +64,30 @@ func (l *Landing) Said() string {
 	}
 }
 
+// Grant is what a person has accepted: for this reason, commit and branch, and no more than these files.
+type Grant struct {
+	Why   string   `json:"why"`
+	Tip   string   `json:"tip"`
+	Onto  string   `json:"onto"`
+	Files []string `json:"files"`
+}
+
+// Has reports whether a person has accepted this.
+func (l *Landing) Has(why, tip, onto string, files []string) bool {
+	return l != nil && slices.ContainsFunc(l.Granted, func(g Grant) bool {
+		isNew := func(f string) bool { return !slices.Contains(g.Files, f) }
+		return g.Why == why && g.Tip == tip && g.Onto == onto && !slices.ContainsFunc(files, isNew)
+	})
+}
+
+// granted returns what a person has accepted so far.
+func (s *State) granted() []Grant {
+	if s.Landing == nil {
+		return nil
+	}
+	return s.Landing.Granted
+}
+
 // Values of Landing.State besides those of event.LandRefused.
 const (
 	LandStarted = "started"
@@ -89,6 +116,9 @@ func (s *State) settleLanding(e event.Acknowledged) error {
 	}
 	landing := *s.Landing
 	landing.Answer = e.Choice
+	if e.Choice == event.Accept {
+		landing.Granted = append(slices.Clip(landing.Granted), Grant{landing.State, landing.Tip, landing.Onto, landing.Files})
+	}
 	s.Landing = &landing
 	return nil
 }
@@ -100,7 +130,7 @@ func (s *State) applyLandStarted(e event.LandStarted) error {
 	if !s.canLand() {
 		return refuse(e, "nothing can land")
 	}
-	s.Landing = &Landing{State: LandStarted, Tip: e.Tip, Onto: e.Onto, From: e.From, To: e.To}
+	s.Landing = &Landing{State: LandStarted, Tip: e.Tip, Onto: e.Onto, From: e.From, To: e.To, Granted: s.granted()}
 	return nil
 }
 
@@ -130,7 +160,7 @@ func (s *State) applyLandRefused(e event.LandRefused) error {
 		landing.State, landing.Text, landing.Fix = e.Why, e.Text, e.Fix
 		s.Landing = &landing
 	case s.canLand():
-		s.Landing = &Landing{State: e.Why, Tip: e.Tip, Onto: e.Onto, Files: e.Files, Text: e.Text, Fix: e.Fix}
+		s.Landing = &Landing{State: e.Why, Tip: e.Tip, Onto: e.Onto, Files: e.Files, Text: e.Text, Fix: e.Fix, Granted: s.granted()}
 	default:
 		return refuse(e, "nothing can land")
 	}

@@ -57,6 +57,9 @@ func (w *Works) Merge(stop context.Context, m Merging) (merged Merged, err error
 		}
 		merged.IsThere = has(m.Tip, m.Onto)
 		merged.IsRewritten = !merged.IsThere && m.Base != "" && !has(m.Base, m.Onto)
+		if err == nil && merged.IsRewritten {
+			merged.IsRewritten, err = s.lacksTreeOf(stop, m.Base, m.Onto)
+		}
 		if err != nil || merged.IsThere || merged.IsRewritten {
 			return err
 		}
@@ -536,4 +539,19 @@ func (w *Works) SizeOf(stop context.Context, changes []Change) (size int64, err 
 		return err
 	})
 	return size, explain(err)
+}
+
+// lacksTreeOf reports whether no commit of a target that base does not have has the files of base, as one does that was amended in its
+// message alone.
+func (s *Store) lacksTreeOf(stop context.Context, base, target string) (bool, error) {
+	raw := git.Call{Raw: true}
+	tree, err := s.own(stop, raw, nil, "rev-parse", "--verify", base+"^{tree}")
+	if err != nil {
+		return false, err
+	}
+	if _, err := s.own(stop, raw, nil, "merge-base", base, target); git.IsRefusal(err) { // git does not merge what has nothing in common
+		return true, nil
+	}
+	trees, err := s.own(stop, raw, nil, "log", "--format=%T", base+".."+target)
+	return !slices.Contains(strings.Fields(trees), tree), err
 }

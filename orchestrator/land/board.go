@@ -13,6 +13,7 @@ import (
 	"kanban-run/orchestrator/agent"
 	"kanban-run/orchestrator/clone"
 	"kanban-run/orchestrator/durable"
+	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/flow"
 	"kanban-run/orchestrator/git"
@@ -93,6 +94,10 @@ func Board(stop, kill context.Context, o Options) (err error) {
 		return errors.Join(l.look(kill, s.Landing), os.RemoveAll(l.Scratch))
 	}
 	onto, err := target(repo, o.Onto)
+	if err != nil && o.Queue != nil { // a run asks a person
+		return o.Journal.Record(event.LandRefused{Board: o.Board, Tip: s.Clone.Tip, Onto: s.Clone.From, Why: event.LandWay, Text: "no branch is checked out",
+			Fix: "git switch BRANCH, or kanban-run land --onto BRANCH " + failure.Quote(o.Board)})
+	}
 	if err == nil {
 		onto, err = works.Behind(kill, onto)
 	}
@@ -104,8 +109,17 @@ func Board(stop, kill context.Context, o Options) (err error) {
 	}
 	place := &clone.Clone{Top: s.Clone.Dir, ID: s.Clone.ID, Home: repo.Top}
 	inClone := gitstore.OpenWorks(gitstore.WorkOptions{Repo: repo, Tree: place.Top, Runs: o.Folder.Path, HasSecret: noSecret, Notice: o.Notice})
-	l := &Lander{Board: o.Board, Path: o.Path, Journal: o.Journal, Works: works, InClone: inClone, Clone: s.Clone, Place: place, Onto: onto, Scratch: filepath.Join(o.Folder.Path, "land"), Command: o.Verify, Stop: stop}
-	l.Verify = func(commit string) (string, error) { return verify(stop, kill, repo, o, s, commit) }
+	l := &Lander{Board: o.Board, Path: o.Path, Journal: o.Journal, Works: works, InClone: inClone, Clone: s.Clone, Place: place, Onto: onto, Scratch: filepath.Join(o.Folder.Path, "land"), Command: o.Verify, Stop: stop, Notice: o.Notice}
+	l.Verify = func(commit string) (red, fix string, err error) {
+		red, err = verify(stop, kill, repo, o, s, commit)
+		if invalid := (*failure.Invalid)(nil); errors.As(err, &invalid) { // of the setup, or of the command: it is no fault of the board
+			return "it cannot be verified: " + invalid.Error(), "mend that, and land again", nil
+		}
+		if red != "" {
+			red = "the merge does not pass " + red
+		}
+		return red, "", err
+	}
 	return l.Land(kill)
 }
 
@@ -116,10 +130,14 @@ const verifyTime = 30 * time.Minute
 // why it does not. Errors: *failure.Invalid.
 func verify(stop, kill context.Context, repo *git.Repo, o Options, s *flow.State, commit string) (red string, err error) {
 	fresh := &clone.Clone{Top: s.Clone.Dir + ".verify", ID: agent.NewMark(), Home: repo.Top}
-	if err := os.RemoveAll(fresh.Top); err != nil { // a landing was killed
+	if err := clone.RemoveAll(fresh.Top); err != nil { // a landing was killed
 		return "", err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(fresh.Top)) }()
+	defer func() {
+		if failed := clone.RemoveAll(fresh.Top); failed != nil {
+			o.Notice("not tidied up: " + failed.Error())
+		}
+	}()
 	if err := fresh.Make(kill, clone.Making{Repo: repo, Tip: commit}, func(string) error { return nil }); err != nil {
 		return "", err
 	}

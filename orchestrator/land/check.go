@@ -113,23 +113,31 @@ func (l *Lander) leftover(stop context.Context, base, tip string) (left []string
 	return left, nil
 }
 
-// check returns why the work needs a person's word before it lands, or nil. A person gives it for this tip.
+// check returns why the work needs a person's word before it lands, or nil. A person gives it for this tip and branch, and for what was
+// named.
 func (l *Lander) check(stop context.Context, base, tip string, changes []gitstore.Change) (why string, names []string, err error) {
-	if l.isAnswered(tip, event.Accept) {
-		return "", nil, nil
-	}
-	if names, err = l.protected(stop, changes); err != nil || len(names) > 0 {
+	names, err = l.protected(stop, changes)
+	if err != nil || len(names) > 0 && !l.isGranted(event.LandProtected, tip, names) {
 		return event.LandProtected, names, err
 	}
 	names, err = l.leftover(stop, base, tip)
-	if err != nil || len(names) == 0 {
-		return "", nil, err
+	if err != nil || len(names) > 0 && !l.isGranted(event.LandLeftover, tip, names) {
+		return event.LandLeftover, names, err
 	}
-	return event.LandLeftover, names, nil
+	return "", nil, nil
 }
 
-// isAnswered reports whether a person has made this choice about the work.
-func (l *Lander) isAnswered(tip string, choice event.Choice) bool {
-	was := l.Journal.State().Landing
-	return was != nil && was.Tip == tip && was.Answer == choice
+// isGranted reports whether a person has accepted this.
+func (l *Lander) isGranted(why, tip string, names []string) bool {
+	return l.Journal.State().Landing.Has(why, tip, l.Onto, names)
+}
+
+// isByHand reports whether a person has said that the work is in the branch, although it looks otherwise.
+func (l *Lander) isByHand(tip string) bool {
+	for _, why := range []string{event.LandConflict, event.LandRed, event.LandRebased} {
+		if was := l.Journal.State().Landing; was != nil && was.State == why && l.isGranted(why, tip, was.Files) {
+			return true
+		}
+	}
+	return false
 }

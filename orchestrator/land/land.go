@@ -29,15 +29,16 @@ type Lander struct {
 	Board   string // as the user named it
 	Path    string // of its file
 	Journal flow.Journal
-	Works   *gitstore.Works                             // with the files of the checkout
-	InClone *gitstore.Works                             // with those of the clone
-	Clone   *flow.Clone                                 // of the board
-	Place   *clone.Clone                                // the same
-	Onto    string                                      // branch, with refs/heads/
-	Scratch string                                      // folder on the file system of the checkout, for files
-	Stop    context.Context                             // when it is done, nothing is waited for any more
-	Verify  func(commit string) (red string, err error) // looks whether a merge passes; red says why it does not; nil: no command was named
-	Command string                                      // of Verify; "": none
+	Works   *gitstore.Works // with the files of the checkout
+	InClone *gitstore.Works // with those of the clone
+	Clone   *flow.Clone     // of the board
+	Place   *clone.Clone    // the same
+	Onto    string          // branch, with refs/heads/
+	Notice  func(text string)
+	Scratch string                                           // folder on the file system of the checkout, for files
+	Stop    context.Context                                  // when it is done, nothing is waited for any more
+	Verify  func(commit string) (red, fix string, err error) // looks whether a merge passes; red says why it does not; nil: no command was named
+	Command string                                           // of Verify; "": none
 }
 
 // tries bounds how often a landing begins anew because others have moved the target.
@@ -105,14 +106,14 @@ func (l *Lander) try(stop context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(moved) > 0 && !l.isAnswered(tip, event.Accept) {
+	if len(moved) > 0 && !l.isGranted(event.LandMoved, tip, moved) {
 		return l.refuse(tip, event.LandMoved, moved, short(l.Clone.Branch)+" was moved, and has no change any more of "+event.List(moved, mostNamed), "")
 	}
 	n, err := l.Works.Count(stop, base, tip)
 	if err != nil {
 		return err
 	}
-	if was := l.Journal.State().Landing; l.isAnswered(tip, event.Accept) && !was.IsLandable() {
+	if l.isByHand(tip) {
 		return l.end(stop, tip, target, target, "") // a person has brought it in by hand
 	}
 	merged, err := l.Works.Merge(stop, gitstore.Merging{Base: base, Tip: tip, Onto: target, Message: l.message(n), Scratch: filepath.Join(l.Scratch, "merge")})
@@ -156,17 +157,21 @@ func (l *Lander) try(stop context.Context) error {
 	}
 	failpoint.At("land-merged")
 	if l.Command != "" {
-		red, err := l.Verify(merged.Commit)
+		red, fix, err := l.Verify(merged.Commit)
 		if err != nil {
 			return err
 		}
 		if red != "" {
-			return l.refuse(tip, event.LandRed, nil, "the merge does not pass "+red, "git merge "+short(l.Clone.Branch)+" brings it here; mend it there, or on that branch, and land again")
+			fix = cmp.Or(fix, "git merge "+short(l.Clone.Branch)+" brings it here; mend it there, or on that branch, and land again")
+			return l.refuse(tip, event.LandRed, nil, event.Brief(red), fix)
 		}
 		failpoint.At("land-verified")
 	}
 	if err = l.underWay(); err == nil {
 		err = l.bring(stop, tip, target, merged.Commit, changes)
+	}
+	if now, failed := l.Works.CommitOf(stop, l.Onto); errors.As(err, new(*wayError)) && failed == nil && now != target {
+		return &movedError{err} // it is judged by what the branch has now
 	}
 	if way := (*wayError)(nil); errors.As(err, &way) {
 		return l.refuse(tip, event.LandWay, way.files, way.text, way.fix)
@@ -190,7 +195,7 @@ func (l *Lander) bring(stop context.Context, tip, from, to string, changes []git
 		return err
 	}
 	if out != "" {
-		return &wayError{nil, short(l.Onto) + " is checked out in " + out, "git -C " + failure.Quote(out) + " merge " + failure.Quote(short(l.Clone.Branch))}
+		return &wayError{nil, short(l.Onto) + " is checked out in " + out, "git -C " + failure.Quote(out) + " merge " + failure.Quote(short(l.Clone.Branch)) + "; git worktree prune if that is gone"}
 	}
 	return l.move(stop, from, to)
 }
@@ -296,10 +301,24 @@ func (l *Lander) switched() error {
 
 // unput gives the checkout its index and its files back, because somebody has moved the branch meanwhile.
 func (l *Lander) unput(stop context.Context, s *swap, changes []gitstore.Change) error {
-	back := make([]gitstore.Change, len(changes))
-	for i, c := range changes {
-		back[i] = gitstore.Change{Name: c.Name, WasMode: c.IsMode, IsMode: c.WasMode, Was: c.Is, Is: c.Was}
+	now, err := l.Works.CommitOf(stop, l.Onto)
+	if err != nil {
+		return err
 	}
+	theirs, err := l.Works.Changes(stop, s.note.From, now)
+	if err != nil {
+		return err
+	}
+	isTheirs := func(name string) bool { // which they have committed, with what was put there
+		return slices.ContainsFunc(theirs, func(c gitstore.Change) bool { return c.Name == name })
+	}
+	var back []gitstore.Change
+	for _, c := range changes {
+		if !isTheirs(c.Name) {
+			back = append(back, gitstore.Change{Name: c.Name, WasMode: c.IsMode, IsMode: c.WasMode, Was: c.Is, Is: c.Was})
+		}
+	}
+	s.note.Files = slices.DeleteFunc(s.note.Files, func(f swapFile) bool { return isTheirs(f.Name) })
 	lock, err := l.lockIndex(stop, s, back)
 	if err != nil {
 		return err
@@ -392,7 +411,10 @@ func (l *Lander) end(stop context.Context, tip, from, to, verified string) error
 	if err := l.Works.Refer(stop, landed, at(landed), held, "land "+l.name()); err != nil {
 		return err
 	}
-	if err := errors.Join(l.Place.Remove(), os.RemoveAll(l.Scratch)); err != nil {
+	if err := l.Place.Remove(); err != nil {
+		l.Notice("it has landed, and its clone stays: " + err.Error())
+	}
+	if err := os.RemoveAll(l.Scratch); err != nil {
 		return err
 	}
 	failpoint.At("land-removed")
@@ -446,10 +468,29 @@ func (l *Lander) isIn(stop context.Context, was *flow.Landing, branch string) (b
 		merged, err = l.Works.Merge(stop, gitstore.Merging{Tip: was.Tip, Onto: target, Message: "look", Scratch: filepath.Join(l.Scratch, "merge")})
 		has = merged.IsThere || len(merged.Conflicts) > 0
 	}
+	if err == nil && !has {
+		has, err = l.hasSome(stop, was.Tip, target)
+	}
 	if git.IsRefusal(err) {
 		return true, nil
 	}
 	return has, err
+}
+
+// hasSome reports whether a commit has a file as the work has changed it: who left a part of it out has not taken it back.
+func (l *Lander) hasSome(stop context.Context, tip, target string) (bool, error) {
+	fork, err := l.Works.Fork(stop, tip, target)
+	if err != nil || fork == "" || fork == tip {
+		return false, err
+	}
+	work, err := l.Works.Changes(stop, fork, tip)
+	if err != nil {
+		return false, err
+	}
+	differ, err := l.Works.Changes(stop, target, tip)
+	return slices.ContainsFunc(work, func(c gitstore.Change) bool {
+		return !slices.ContainsFunc(differ, func(d gitstore.Change) bool { return d.Name == c.Name })
+	}), err
 }
 
 // goOn ends what a killed landing has begun: one that has the index in place moves the branch, any other is rolled back.

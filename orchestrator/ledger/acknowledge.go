@@ -121,14 +121,15 @@ func (e *NoRunError) Hint() string { return "kanban-run " + failure.Quote(e.Boar
 // arbitration is one decision of the Lead about one board.
 type arbitration struct {
 	*Ledger
-	path     string
-	before   *board.Board // the board before the decision
-	answer   Answer
-	broken   error // why the board cannot be read, or nil; if set, the field "before" has only bytes
-	standing projection.Board
-	question *projection.Question
-	unknown  []event.Event // events about an end by an unknown author, not journaled yet
-	decided  bool
+	path       string
+	before     *board.Board // the board before the decision
+	answer     Answer
+	broken     error // why the board cannot be read, or nil; if set, the field "before" has only bytes
+	standing   projection.Board
+	question   *projection.Question
+	isComplete bool          // see projection.Facts
+	unknown    []event.Event // events about an end by an unknown author, not journaled yet
+	decided    bool
 }
 
 // read replays the journal. If a.answer.Ask is set, it opens the journal only for reading, because
@@ -158,7 +159,7 @@ func (a *arbitration) stand(work *projection.Fold) error {
 	if err != nil {
 		return err
 	}
-	a.standing, a.question = work.Board(a.path, &a.history, f), f.Question(&a.history)
+	a.standing, a.question, a.isComplete = work.Board(a.path, &a.history, f), f.Question(&a.history), f.IsComplete(&a.history.State)
 	if f.Unknown != "" {
 		place, _ := workspace.PlaceOf(a.path, a.history.State.Workdir, a.before)
 		a.unknown, err = unknownEnd(a.dir, a.before, place, &a.history)

@@ -10,7 +10,6 @@ import (
 	"kanban-run/orchestrator/event"
 	"kanban-run/orchestrator/failure"
 	"kanban-run/orchestrator/journal"
-	"kanban-run/orchestrator/projection"
 	"kanban-run/orchestrator/redact"
 	"kanban-run/orchestrator/rundir"
 )
@@ -36,7 +35,7 @@ func OnComplete(boardPath string, dir rundir.Dir, r *redact.Redactor, now func()
 	if err := a.read(); err != nil {
 		return err
 	}
-	if isComplete := a.standing.Who == projection.Nobody && a.standing.Outcome == event.Complete; !isComplete && a.standing.About() != event.AboutLand {
+	if about := a.standing.About(); !a.isComplete || about != "" && about != event.AboutLand && about != event.AboutTeam {
 		return &NotCompleteError{boardPath, a.standing.Headline()}
 	}
 	if l.epoch, err = l.journal.ContinueEpoch(); errors.Is(err, journal.ErrNoEpoch) {

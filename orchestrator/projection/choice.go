@@ -199,6 +199,12 @@ func (f *Facts) Question(h *flow.History) *Question {
 	return nil
 }
 
+// IsComplete reports whether the board is over, and nothing of it is undone or to decide, however its last run ended.
+func (f *Facts) IsComplete(s *flow.State) bool {
+	end, left := f.end(s)
+	return f.isOver(s) && !left && end.Outcome == event.Complete
+}
+
 // isAtWork reports whether a run is at work. The lock of the board alone does not prove this,
 // because a run journals its end before it releases the lock.
 func (f *Facts) isAtWork(s *flow.State) bool { return f.Owned && s.Running }

@@ -27,15 +27,15 @@ type Landing struct {
 
 	Answer event.Choice `json:"answer,omitempty"` // a person's decision about it; "": none
 
-	Said  string `json:"-"` // how the work stands, in words
-	isOut bool
+	Said              string `json:"-"` // how the work stands, in words
+	isOut, isLandable bool
 }
 
 func newLanding(l *flow.Landing) *Landing {
 	if l == nil {
 		return nil
 	}
-	return &Landing{State: l.State, Tip: l.Tip, Onto: strings.TrimPrefix(l.Onto, "refs/heads/"), From: l.From, To: l.To, Files: l.Files, Text: l.Text, Fix: l.Fix, Answer: l.Answer, Verified: l.Verified, Said: l.Said(), isOut: l.IsOut()}
+	return &Landing{State: l.State, Tip: l.Tip, Onto: strings.TrimPrefix(l.Onto, "refs/heads/"), From: l.From, To: l.To, Files: l.Files, Text: l.Text, Fix: l.Fix, Answer: l.Answer, Verified: l.Verified, Said: l.Said(), isOut: l.IsOut(), isLandable: l.IsLandable()}
 }
 
 // Lands returns in a word how the work of the board stands with the branch that is to have it, and what there is to say or to
@@ -53,12 +53,15 @@ func (b *Board) Lands() (state, words string) {
 		return "started", "it was killed; " + land + " ends it"
 	case l.isOut:
 		return "out", "it stays out, as you decided"
-	case l.Answer == event.Accept:
+	case l.Answer == event.Accept && l.isLandable:
 		return "open", land + " brings it in, as you decided"
+	case l.Answer == event.Accept:
+		return "open", land + " counts it as landed, as you decided"
 	case l.State == flow.Landed:
 		return l.State, fmt.Sprintf("on %s as %.12s, %s", l.Onto, l.To, cmp.Or(l.Verified, "not verified"))
 	default:
-		return l.State, l.Text + ": " + cmp.Or(l.Fix, land)
+		ack := "kanban-run ack " + failure.Quote(b.Board)
+		return l.State, l.Text + ": " + cmp.Or(l.Fix, ack+" accept lands it as it is, skip leaves it out")
 	}
 }
 
@@ -70,6 +73,8 @@ func landChoices(l *flow.Landing) []Choice {
 		return []Choice{{Word: event.Accept, Does: "has it land as it is; kanban-run land does it"}, skip}
 	case l.State == event.LandTakenBack:
 		return []Choice{{Word: event.Accept, Does: "leaves it out"}}
+	case l.State == event.LandWay:
+		return []Choice{skip}
 	default:
 		return []Choice{{Word: event.Accept, Does: "counts it as landed, because you brought it in by hand"}, skip}
 	}
