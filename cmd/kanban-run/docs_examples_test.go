@@ -38,6 +38,7 @@ var examples = map[string][]string{
 	"checkpoints.md":        {aBoards, elsewhere},      // TestExamplesRun (examples/checkpoints)
 	"getting-started.md":    {elsewhere, shell, aTask}, // a_demo_of_a_night
 	"github-actions.md":     {aWorkflow},
+	"landing.md":            {elsewhere},                                          // from_the_table_to_main
 	"overnight.md":          {elsewhere, elsewhere, elsewhere, elsewhere},         // until_seven; TestRealOutage; TestUnitRestarts
 	"places.md":             {elsewhere},                                          // from_init_to_the_commit
 	"playbooks.md":          {taskKeys, settings, settings, elsewhere, elsewhere}, // a_person_is_told
