@@ -279,21 +279,10 @@ func (w *Works) refer(stop context.Context, k Work, commit string) (branched boo
 		}
 	}
 	move := func(ref, was string) error {
-		if was == commit {
-			return nil
-		}
-		if err := w.Unlock(ref); err != nil {
+		if err := w.Refer(stop, ref, was, commit, "commit"); err != nil {
 			return fmt.Errorf("commit: %w", err)
 		}
-		if was == "" {
-			was = strings.Repeat("0", len(commit))
-		}
-		_, err := s.repo.User(stop, "update-ref", "--no-deref", "-m", "kanban-run", ref, commit, was)
-		if err != nil {
-			return fmt.Errorf("commit: %w", err)
-		}
-		s.ref = ref
-		return s.syncRef()
+		return nil
 	}
 	if err := move(k.Ref, hidden); err != nil || isOut {
 		return false, err
@@ -348,8 +337,7 @@ func (w *Works) Follows(stop context.Context, objects, head, tip string) (follow
 			return err
 		}
 		changes := func(commit string) ([]string, error) {
-			out, err := call("diff-tree", "-r", "-z", "--no-renames", "--name-only", parents[0], commit)
-			return strings.FieldsFunc(out, isNUL), err
+			return s.differing(stop, git.Call{Further: objects}, parents[0], commit)
 		}
 		want, err := changes(tip)
 		for _, commit := range instead {
