@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"kanban-run/orchestrator/agent"
@@ -86,32 +85,44 @@ func Board(stop, kill context.Context, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	works := gitstore.OpenWorks(gitstore.WorkOptions{Repo: repo, Runs: o.Folder.Path, HasSecret: noSecret, Notice: o.Notice})
+	l := &Lander{Board: o.Board, Path: o.Path, Journal: o.Journal, Works: works, Scratch: filepath.Join(o.Folder.Path, "land"), Stop: stop, Notice: o.Notice}
 	if s.Clone == nil {
-		if other := "refs/heads/" + strings.TrimPrefix(o.Onto, "refs/heads/"); o.Onto != "" && other != s.Landing.Onto {
-			return &failure.Invalid{Err: fmt.Errorf("land: the work has landed on %s", short(s.Landing.Onto)), Fix: "git merge " + s.Landing.Ref + " brings it into another branch"}
-		}
-		l := &Lander{Board: o.Board, Journal: o.Journal, Works: works, Scratch: filepath.Join(o.Folder.Path, "land")}
-		return errors.Join(l.look(kill, s.Landing), os.RemoveAll(l.Scratch))
+		return l.lookAgain(kill, o.Onto)
 	}
+	return l.landClone(kill, o)
+}
+
+// lookAgain looks whether the branch still has work that has landed. Errors: *failure.Invalid.
+func (l *Lander) lookAgain(kill context.Context, onto string) error {
+	was := l.Journal.State().Landing
+	if onto != "" && branchOf(onto) != was.Onto {
+		return &failure.Invalid{Err: fmt.Errorf("land: the work has landed on %s", short(was.Onto)), Fix: "git merge " + was.Ref + " brings it into another branch"}
+	}
+	return errors.Join(l.look(kill, was), os.RemoveAll(l.Scratch))
+}
+
+// landClone lands the work of the board's clone. Errors: *failure.Invalid.
+func (l *Lander) landClone(kill context.Context, o Options) error {
+	s, repo := o.Journal.State(), l.Works.Repo()
 	onto, err := target(repo, o.Onto)
 	if err != nil && o.Queue != nil { // a run asks a person
 		return o.Journal.Record(event.LandRefused{Board: o.Board, Tip: s.Clone.Tip, Onto: s.Clone.From, Why: event.LandWay, Text: "no branch is checked out",
 			Fix: "git switch BRANCH, or kanban-run land --onto BRANCH " + failure.Quote(o.Board)})
 	}
 	if err == nil {
-		onto, err = works.Behind(kill, onto)
+		l.Onto, err = l.Works.Behind(kill, onto)
 	}
 	if err != nil {
 		return err
 	}
-	if onto == s.Clone.Branch {
-		return &failure.Invalid{Err: fmt.Errorf("land: %s is the branch of the work itself", short(onto)), Fix: "git switch to the branch that is to have it, or --onto BRANCH"}
+	if l.Onto == s.Clone.Branch {
+		return &failure.Invalid{Err: fmt.Errorf("land: %s is the branch of the work itself", short(l.Onto)), Fix: "git switch to the branch that is to have it, or --onto BRANCH"}
 	}
-	place := &clone.Clone{Top: s.Clone.Dir, ID: s.Clone.ID, Home: repo.Top}
-	inClone := gitstore.OpenWorks(gitstore.WorkOptions{Repo: repo, Tree: place.Top, Runs: o.Folder.Path, HasSecret: noSecret, Notice: o.Notice})
-	l := &Lander{Board: o.Board, Path: o.Path, Journal: o.Journal, Works: works, InClone: inClone, Clone: s.Clone, Place: place, Onto: onto, Scratch: filepath.Join(o.Folder.Path, "land"), Command: o.Verify, Stop: stop, Notice: o.Notice}
+	l.Clone, l.Command = s.Clone, o.Verify
+	l.Place = &clone.Clone{Top: s.Clone.Dir, ID: s.Clone.ID, Home: repo.Top}
+	l.InClone = gitstore.OpenWorks(gitstore.WorkOptions{Repo: repo, Tree: l.Place.Top, Runs: o.Folder.Path, HasSecret: noSecret, Notice: o.Notice})
 	l.Verify = func(commit string) (red, fix string, err error) {
-		red, err = verify(stop, kill, repo, o, s, commit)
+		red, err = verify(l.Stop, kill, repo, o, s, commit)
 		if invalid := (*failure.Invalid)(nil); errors.As(err, &invalid) { // of the setup, or of the command: it is no fault of the board
 			return "it cannot be verified: " + invalid.Error(), "mend that, and land again", nil
 		}
@@ -164,25 +175,30 @@ func open(kill context.Context, o Options) (*git.Repo, error) {
 		return nil, err
 	}
 	repo, err := git.Open(kill, home, mark)
-	if unfit := gitstore.Unfit(home, err); unfit != nil {
-		return nil, &failure.Invalid{Err: errors.New("land: " + unfit.Text), Fix: unfit.Fix}
+	if no := gitstore.Unfit(home, err); no != nil {
+		return nil, unfit(no)
 	}
 	if err != nil {
 		return nil, err
 	}
-	unfit := (*gitstore.UnfitError)(nil)
-	if err := gitstore.CheckMerges(kill, repo); errors.As(err, &unfit) {
-		return nil, &failure.Invalid{Err: errors.New("land: " + unfit.Text), Fix: unfit.Fix}
-	} else if err != nil {
-		return nil, err
-	}
-	return repo, nil
+	return repo, unfit(gitstore.CheckMerges(kill, repo))
 }
+
+// unfit returns an error as a *failure.Invalid if it is about what git cannot do here.
+func unfit(err error) error {
+	if no := (*gitstore.UnfitError)(nil); errors.As(err, &no) {
+		return &failure.Invalid{Err: errors.New("land: " + no.Text), Fix: no.Fix}
+	}
+	return err
+}
+
+// branchOf returns the reference of a branch.
+func branchOf(name string) string { return "refs/heads/" + short(name) }
 
 // target returns the branch that is to have the work. Errors: *failure.Invalid.
 func target(repo *git.Repo, onto string) (string, error) {
 	if onto != "" {
-		return "refs/heads/" + strings.TrimPrefix(onto, "refs/heads/"), nil
+		return branchOf(onto), nil
 	}
 	if head := git.HeadOf(repo.Top); head.Branch != "" {
 		return head.Branch, nil

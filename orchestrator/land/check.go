@@ -113,18 +113,21 @@ func (l *Lander) leftover(stop context.Context, base, tip string) (left []string
 	return left, nil
 }
 
-// check returns why the work needs a person's word before it lands, or nil. A person gives it for this tip and branch, and for what was
-// named.
-func (l *Lander) check(stop context.Context, base, tip string, changes []gitstore.Change) (why string, names []string, err error) {
-	names, err = l.protected(stop, changes)
-	if err != nil || len(names) > 0 && !l.isGranted(event.LandProtected, tip, names) {
-		return event.LandProtected, names, err
+// check returns the refusal of work that needs a person's word before it lands. A person gives it for this tip and branch, and for what
+// was named.
+func (l *Lander) check(stop context.Context, w work, changes []gitstore.Change) error {
+	ask := func(why, text string, names []string, err error) error {
+		if err != nil || len(names) == 0 || l.isGranted(why, w.tip, names) {
+			return err
+		}
+		return &refusal{why, names, text + event.List(names, mostNamed), ""}
 	}
-	names, err = l.leftover(stop, base, tip)
-	if err != nil || len(names) > 0 && !l.isGranted(event.LandLeftover, tip, names) {
-		return event.LandLeftover, names, err
+	names, err := l.protected(stop, changes)
+	if err := ask(event.LandProtected, "it changes what decides: ", names, err); err != nil {
+		return err
 	}
-	return "", nil, nil
+	names, err = l.leftover(stop, w.base, w.tip)
+	return ask(event.LandLeftover, "not all of it would land: ", names, err)
 }
 
 // isGranted reports whether a person has accepted this.
